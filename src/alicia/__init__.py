@@ -1,0 +1,1 @@
+"""Alicia: a conversational AI that stores every event before it says it."""

@@ -1,0 +1,1 @@
+"""HTTP for everything that is not live, and the web client's files."""

@@ -1,0 +1,66 @@
+"""Errors that say whose fault it is and what to do about it."""
+
+from enum import IntEnum
+
+
+class AliciaError(Exception):
+    """The base of every error that Alicia raises on purpose; its text is a sentence for a person."""
+
+
+class InvalidId(AliciaError, ValueError):
+    """An id from outside has the wrong form."""
+
+
+class ErrorCode(IntEnum):
+    """What an ErrorMessage's `code` means."""
+
+    MALFORMED = 101
+    UNKNOWN_TYPE = 102
+    STANZA = 103
+    INVALID_FIELD = 104
+    TOO_LARGE = 105
+    NOT_FOUND = 201
+    WRONG_STATE = 202
+    UNKNOWN_TOOL = 301
+    INVALID_PARAMETERS = 302
+    TOOL_TIMEOUT = 304
+    TOO_MANY = 429
+    INTERNAL = 501
+    UNAVAILABLE = 503
+
+
+class RemoteProtocolError(AliciaError):
+    """The peer broke the protocol: answer it with an ErrorMessage, and go on."""
+
+    def __init__(
+        self, code: ErrorCode, message: str, *, stanza_id: int | None = None, next_stanza_id: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.stanza_id = stanza_id
+        self.next_stanza_id = next_stanza_id
+
+
+class LocalProtocolError(AliciaError):
+    """Our own side asked for something that the protocol does not allow: a bug here."""
+
+
+class ConfigError(AliciaError):
+    """The operator must change a setting; the message names the variable."""
+
+
+class ModelUnavailable(AliciaError):
+    """A model did not answer; trying again later may help."""
+
+
+class DatabaseUnavailable(AliciaError):
+    """PostgreSQL did not answer; trying again later may help."""
+
+
+class NotFound(AliciaError):
+    """No such thing, or not this user's: the two are never told apart."""
+
+
+class StandDown(AliciaError):
+    """Another agent owns this conversation now: stop writing to it at once."""

@@ -1,0 +1,1 @@
+"""One body, one write: rows, meta, journal and counters in one transaction."""

@@ -1,0 +1,1 @@
+"""The embedded stack: PostgreSQL, LiveKit and the models on this machine."""

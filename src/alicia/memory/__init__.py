@@ -1,0 +1,1 @@
+"""What Alicia knows about its user: embedding, recall, learning, forgetting."""

@@ -1,0 +1,1 @@
+"""The wire: message types, envelopes and the session state machine; no I/O."""

@@ -1,0 +1,1 @@
+"""Hearing and speaking: speech-to-text, turn taking, text-to-speech."""

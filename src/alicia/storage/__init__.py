@@ -1,0 +1,1 @@
+"""PostgreSQL: migrations, the connection pool and the read queries."""

@@ -1,0 +1,1 @@
+"""Logs with ids and without content; traces and metrics."""
