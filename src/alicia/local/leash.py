@@ -2,10 +2,10 @@
 
     python -I -S leash.py PARENT SIGNAL IDENTITY PROGRAM [ARGUMENT …]
 
-PARENT is the pid of the process that starts us, SIGNAL what the kernel sends us when that process is gone, IDENTITY
-one of `same`, `namespace:UID` (a user namespace where root is seen as UID) and `user:UID:GID` (that user, who may
-still enter every folder). It is a program of its own rather than code between fork and exec, because the parent may
-have threads, and because it must import nothing but the standard library to start in a few hundredths of a second.
+PARENT is the pid of the process that starts us, SIGNAL what the kernel sends us when that process is gone,
+IDENTITY one of `same`, `namespace:UID` (a user namespace where root is seen as UID) and `user:UID:GID` (that
+user, who may still enter every folder). It is a program of its own rather than code between fork and exec,
+because the parent may have threads. It imports the standard library only, to start in hundredths of a second.
 """
 
 import ctypes
@@ -42,8 +42,8 @@ def enter_namespace(uid: int) -> None:
 def become_user(uid: int, gid: int) -> None:
     """Be the user `uid`, keeping from root only the right to enter folders and open files.
 
-    The right is ambient, so it survives exec: without it an unprivileged user could reach neither a program nor a
-    data folder below root's own home.
+    The right is ambient, so it survives exec: without it an unprivileged user could reach neither a program
+    nor a data folder below root's own home.
     """
     check(libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0), "cannot keep capabilities")
     os.setgroups([])

@@ -3,11 +3,8 @@
 import asyncio
 import importlib.util
 import os
-import pwd
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -15,8 +12,9 @@ from tempfile import NamedTemporaryFile
 from urllib.parse import quote
 
 from alicia.errors import AliciaError
-from alicia.local import leash, ports
-from alicia.local.process import Process
+from alicia.local import ports
+from alicia.local.identity import identity_for, own
+from alicia.local.process import Process, wait_for_end
 
 USER = "alicia"
 
@@ -85,8 +83,8 @@ class Postgres:
         making = self.home / "data.new"
         shutil.rmtree(making, ignore_errors=True)
         making.mkdir(mode=0o700)
-        identity = _identity()
-        _own(making, identity)
+        identity = identity_for(programs() / "postgres")
+        own(making, identity)
         with NamedTemporaryFile("w", dir=self.home, prefix="password.") as secret:
             secret.write(self.password)
             secret.flush()
@@ -121,8 +119,8 @@ class Postgres:
 
     async def start(self) -> None:
         """Start the server; it is up when `ready` says so. A server that still shuts down is waited for."""
-        identity = _identity()
-        _own(self.data, identity)
+        identity = identity_for(programs() / "postgres")
+        own(self.data, identity)
         await self._clear_stale_lock()
         options = [word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")]
         self._process = Process.start(
@@ -136,7 +134,7 @@ class Postgres:
         )
 
     async def ready(self, within: float = 30.0) -> None:
-        """Return when connections are accepted; PostgresError when the server ends instead or takes too long."""
+        """Return when connections are accepted; PostgresError when the server ends or takes too long."""
         try:
             async with asyncio.timeout(within):
                 while not self._accepts():
@@ -164,20 +162,18 @@ class Postgres:
     async def _clear_stale_lock(self) -> None:
         """Wait for an earlier server on this folder to end, then remove what it may have left behind.
 
-        PostgreSQL takes any live process with the noted pid for itself; after a crash or in a container that pid may
-        belong to something else, and it would never start again.
+        PostgreSQL takes any live process with the noted pid for itself; after a crash or in a container that
+        pid may belong to something else, and it would never start again.
         """
         lines = _lock_lines(self.data)
         if not lines:
             return
-        try:
-            async with asyncio.timeout(15):
-                while _serves(int(lines[0]), self.data):
-                    await asyncio.sleep(0.05)
-        except TimeoutError:
-            raise PostgresError(
-                f"Another PostgreSQL (pid {lines[0]}) still runs in {self.data}: stop it."
-            ) from None
+        pid = int(lines[0])
+        if _serves(pid, self.data):
+            try:
+                await asyncio.wait_for(wait_for_end(pid), 15)
+            except TimeoutError:
+                raise PostgresError(f"Another PostgreSQL (pid {pid}) still runs in {self.data}.") from None
         (self.data / "postmaster.pid").unlink(missing_ok=True)
 
 
@@ -193,46 +189,6 @@ def programs() -> Path:
     return folder
 
 
-@cache
-def _identity() -> str:
-    """Say as whom PostgreSQL runs, in the words of `leash`: it refuses to run as root."""
-    if os.geteuid() != 0:
-        return "same"
-    # Someone whom the user database knows, because initdb looks its user up.
-    entry = min(
-        (entry for entry in pwd.getpwall() if entry.pw_uid != 0), key=lambda entry: entry.pw_name != "nobody"
-    )
-    choices = (f"namespace:{entry.pw_uid}", f"user:{entry.pw_uid}:{entry.pw_gid}")
-    for choice in choices:
-        words = [
-            sys.executable,
-            "-I",
-            "-S",
-            leash.__file__,
-            str(os.getpid()),
-            "9",
-            choice,
-            str(programs() / "postgres"),
-        ]
-        if subprocess.run([*words, "--version"], capture_output=True, check=False).returncode == 0:
-            return choice
-    raise PostgresError(
-        "PostgreSQL refuses to run as root, and this machine allows neither a user namespace nor a change of user: "
-        "run Alicia as another user, or set ALICIA_DATABASE_URL."
-    )
-
-
-def _own(folder: Path, identity: str) -> None:
-    """Give the folder to the user that PostgreSQL runs as, should another have made it."""
-    if os.geteuid() != 0:
-        return
-    kind, *numbers = identity.split(":")
-    uid, gid = (int(numbers[0]), int(numbers[1])) if kind == "user" else (0, 0)
-    if folder.stat().st_uid != uid:
-        for path in (folder, *folder.rglob("*")):
-            os.chown(path, uid, gid, follow_symlinks=False)
-
-
 def _environment() -> dict[str, str]:
     """Return an environment without PG* variables, which would override what we ask for."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
@@ -242,8 +198,8 @@ def _check_version(data: Path) -> None:
     version = (data / "PG_VERSION").read_text().strip()
     if version != "18":
         raise PostgresError(
-            f"{data} was made by PostgreSQL {version}, but 18 is embedded: set ALICIA_HOME to another folder, "
-            "or move the data with pg_upgrade."
+            f"{data} was made by PostgreSQL {version}, but 18 is embedded: "
+            "set ALICIA_HOME to another folder, or move the data with pg_upgrade."
         )
 
 

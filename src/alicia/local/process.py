@@ -37,24 +37,14 @@ class Process:
     ) -> Self:
         """Start `command`, appending its output to `log`.
 
-        The child gets `death_signal` when the calling *thread* ends (the kernel counts threads), so call this from
-        one that lives as long as the program. `identity` is explained in `leash`.
+        The child gets `death_signal` when the calling *thread* ends (the kernel counts threads), so call this
+        from one that lives as long as the program. `identity` is explained in `leash`.
         """
         log.parent.mkdir(parents=True, exist_ok=True)
         _rotate(log)
-        # Isolated and without site-packages: nothing of the parent's Python set-up can slow or break the leash.
-        words = [
-            sys.executable,
-            "-I",
-            "-S",
-            leash.__file__,
-            str(os.getpid()),
-            str(int(death_signal)),
-            identity,
-        ]
         with log.open("ab") as output:
             child = subprocess.Popen(
-                [*words, *command],
+                leashed(command, death_signal, identity),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -86,17 +76,7 @@ class Process:
     async def wait(self) -> int:
         """Wait for the end of the child and return its exit code."""
         while (code := self.returncode) is None:
-            loop = asyncio.get_running_loop()
-            ended = asyncio.Event()
-            descriptor = os.pidfd_open(self.pid)
-            try:
-                loop.add_reader(descriptor, ended.set)
-                try:
-                    await ended.wait()
-                finally:
-                    loop.remove_reader(descriptor)
-            finally:
-                os.close(descriptor)
+            await wait_for_end(self.pid)
         return code
 
     async def stop(self, number: signal.Signals = signal.SIGTERM, *, within: float = 5.0) -> bool:
@@ -125,6 +105,31 @@ class Process:
             output.seek(max(0, output.tell() - 16_384))
             text = output.read().decode(errors="replace")
         return "\n".join([line for line in text.splitlines() if line.strip()][-lines:])
+
+
+async def wait_for_end(pid: int) -> None:
+    """Wait until a process has ended, our child or not."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    try:
+        loop.add_reader(descriptor, ended.set)
+        try:
+            await ended.wait()
+        finally:
+            loop.remove_reader(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def leashed(command: Sequence[str], death_signal: signal.Signals, identity: str) -> list[str]:
+    """Return the command line that starts `command` on a leash held by this process."""
+    # Isolated and without site-packages: nothing of the parent's Python set-up can slow or break the leash.
+    python = [sys.executable, "-I", "-S", leash.__file__]
+    return [*python, str(os.getpid()), str(int(death_signal)), identity, *command]
 
 
 def _rotate(log: Path) -> None:
