@@ -1,0 +1,96 @@
+"""Fixtures for every test: real servers shared by the run, and fresh names within them."""
+
+import os
+import secrets
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from psycopg_pool import AsyncConnectionPool
+
+from alicia import ids
+from support import ground
+from support.scripted import ScriptedServer
+from support.servers import LiveKitServer, PostgresServer
+
+_GROUND = pytest.StashKey[ground.Ground]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--durable", action="store_true", help="run the tests' PostgreSQL with fsync, as a real one does"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        opened = ground.Ground(durable=bool(config.getoption("--durable")))
+        opened.open()
+        config.stash[_GROUND] = opened
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if opened := config.stash.get(_GROUND, None):
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> PostgresServer:
+    """The run's PostgreSQL server."""
+    return ground.postgres()
+
+
+@pytest.fixture(scope="session")
+def database_url(postgres: PostgresServer) -> str:
+    """A migrated database of this worker's own; tests keep apart by their users and conversations."""
+    template = ground.ask("template")["name"]
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    return postgres.create(f"worker_{worker}_{secrets.token_hex(4)}", template=template)
+
+
+@pytest.fixture
+def fresh_database_url(postgres: PostgresServer) -> Iterator[str]:
+    """A migrated database that only this test sees."""
+    template = ground.ask("template")["name"]
+    name = f"fresh_{secrets.token_hex(6)}"
+    yield postgres.create(name, template=template)
+    postgres.drop(name)
+
+
+@pytest.fixture
+def empty_database_url(postgres: PostgresServer) -> Iterator[str]:
+    """A database without any schema that only this test sees."""
+    name = f"empty_{secrets.token_hex(6)}"
+    yield postgres.create(name)
+    postgres.drop(name)
+
+
+@pytest.fixture
+async def pool(database_url: str) -> AsyncIterator[AsyncConnectionPool]:
+    """Connections to this worker's database."""
+    async with AsyncConnectionPool(database_url, min_size=1, max_size=4, open=False) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def livekit() -> LiveKitServer:
+    """The run's LiveKit server."""
+    return ground.livekit()
+
+
+@pytest.fixture
+def room() -> ids.ConversationId:
+    """The name of a room that no other test has: a fresh conversation's id."""
+    return ids.new(ids.ConversationId)
+
+
+@pytest.fixture
+def user() -> str:
+    """The name of a user whom no other test has."""
+    return f"user-{secrets.token_hex(6)}"
+
+
+@pytest.fixture
+def scripted() -> Iterator[ScriptedServer]:
+    """An OpenAI-compatible server that answers as the test says."""
+    with ScriptedServer() as server:
+        yield server

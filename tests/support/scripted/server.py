@@ -1,0 +1,216 @@
+"""The scripted server: its life, its routes, and the words with which a test steers it."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Self
+
+from support.scripted import chat, senses
+from support.scripted.http import Reply, Request, serve_connection
+from support.scripted.script import Cut, Fail, Gate, Hang, Held, Pause, Rule, Script, Step, Text
+
+When = str | Callable[[str], bool] | None
+
+
+class ScriptedServer:
+    """Serves `/v1/chat/completions`, `/embeddings`, `/audio/…`, `/models` and `/props` on a free port.
+
+    Answers are used once, in the order in which they were written, by the first request that they match
+    (`when` is a part of the newest user message, or a function of it); `always=True` keeps one. Without a
+    matching answer the chat echoes, and fills a JSON schema with the plainest values it allows.
+    """
+
+    def __init__(self, *, model: str = "scripted", context_window: int = 8192, dimensions: int = 384) -> None:
+        self.model = model
+        self.context_window = context_window
+        self.dimensions = dimensions
+        self.api_key: str | None = None
+        """When set, requests with another key get 401."""
+        self.heard = "This is a scripted transcription."
+        """What every recording says for which no answer was written."""
+        self.requests: list[Request] = []
+        self._rules: dict[str, list[Rule]] = {}
+        self._arrival = threading.Condition()
+        self._ready: Future[int] = Future()
+        self._stop: Callable[[], None] = lambda: None
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), name="scripted", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.port = self._ready.result(timeout=10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop()
+        self._thread.join(timeout=10)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def chats(self) -> list[Request]:
+        """The chat requests so far."""
+        return [request for request in self.requests if request.path.endswith("/chat/completions")]
+
+    def say(self, text: str, *, every: float = 0.0, when: When = None, always: bool = False) -> None:
+        """Answer with this text, a word every so many seconds."""
+        self.chat(Script(Text(text, every)), when=when, always=always)
+
+    def answer_json(self, value: object, *, when: When = None, always: bool = False) -> None:
+        self.say(json.dumps(value), when=when, always=always)
+
+    def hold(self, text: str, *, when: When = None) -> Held:
+        """Answer with this text, each word of which waits for `release()`."""
+        held = Held(text)
+        self.chat(held, when=when)
+        return held
+
+    def chat(self, script: Script | Step | str, *, when: When = None, always: bool = False) -> None:
+        self.script("chat", script, when=when, always=always)
+
+    def hear(self, text: str) -> None:
+        """Say what the next recording says."""
+        self.script("transcriptions", text)
+
+    def fail(self, route: str = "chat", *, times: int = 1, step: Fail | Cut | Hang | None = None) -> None:
+        """Let the next requests of a route fail: chat, embeddings, transcriptions, speech or models."""
+        for _ in range(times):
+            self.script(route, step or Fail())
+
+    def script(
+        self, route: str, script: Script | Step | str, *, when: When = None, always: bool = False
+    ) -> None:
+        """Write an answer for any route."""
+        if not isinstance(script, Script):
+            script = Script(script)
+        if when is None:
+            matches: Callable[[str], bool] = lambda _: True  # noqa: E731 - a constant needs no name
+        elif isinstance(when, str):
+            matches = lambda text, part=when: part in text  # noqa: E731
+        else:
+            matches = when
+        self._rules.setdefault(route, []).append(Rule(script, matches, not always))
+
+    async def arrived(self, count: int = 1, *, route: str = "/chat/completions", seconds: float = 20) -> Request:
+        """Wait until the `count`-th request of a route has come, and give it."""
+
+        def nth() -> Request | None:
+            matching = [request for request in self.requests if request.path.endswith(route)]
+            return matching[count - 1] if len(matching) >= count else None
+
+        def wait() -> Request:
+            with self._arrival:
+                if not self._arrival.wait_for(lambda: nth() is not None, seconds):
+                    raise TimeoutError(f"no {count}. request to {route} in {seconds} s")
+            request = nth()
+            assert request is not None
+            return request
+
+        return await asyncio.to_thread(wait)
+
+    async def _run(self) -> None:
+        loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+        connections: set[asyncio.Task[None]] = set()
+
+        def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = loop.create_task(serve_connection(reader, writer, self._record, self._route))
+            connections.add(task)
+            task.add_done_callback(connections.discard)
+
+        server = await asyncio.start_server(connect, "127.0.0.1", 0)
+        self._stop = lambda: loop.call_soon_threadsafe(stopped.set)
+        self._ready.set_result(server.sockets[0].getsockname()[1])
+        await stopped.wait()
+        server.close()
+        for task in connections:
+            task.cancel()
+        await asyncio.gather(*connections, return_exceptions=True)
+
+    def _record(self, request: Request) -> None:
+        with self._arrival:
+            self.requests.append(request)
+            self._arrival.notify_all()
+
+    def _take(self, route: str, text: str) -> Script | None:
+        rules = self._rules.get(route, [])
+        for rule in rules:
+            if rule.matches(text):
+                if rule.once:
+                    rules.remove(rule)
+                return rule.script
+        return None
+
+    async def _route(self, request: Request, reply: Reply) -> None:
+        if self.api_key is not None and request.headers.get("authorization") != f"Bearer {self.api_key}":
+            return await chat.fail(Fail(401, "Incorrect API key provided"), reply)
+        match request.path.removeprefix("/v1"):
+            case "/chat/completions":
+                await chat.complete(request, reply, self._take("chat", request.user_text) or self._default(request))
+            case "/embeddings":
+                if await self._interlude("embeddings", json.dumps(request.json["input"]), reply) is not None:
+                    await reply.json(senses.embeddings(request.json, self.dimensions))
+            case "/audio/transcriptions":
+                await self._transcribe(request, reply)
+            case "/audio/speech":
+                await self._speak(request.json, reply)
+            case "/models":
+                if await self._interlude("models", "", reply) is not None:
+                    entry = {"id": self.model, "object": "model", "created": 0, "owned_by": "test"}
+                    meta = {"n_ctx": self.context_window, "n_ctx_train": self.context_window}
+                    await reply.json({"object": "list", "data": [{**entry, "meta": meta}]})
+            case "/props":
+                if await self._interlude("props", "", reply) is not None:
+                    await reply.json({"default_generation_settings": {"n_ctx": self.context_window}})
+            case _:
+                await chat.fail(Fail(404, f"no route {request.path}"), reply)
+        return None
+
+    def _default(self, request: Request) -> Script:
+        wanted: dict[str, Any] = request.json.get("response_format") or {}
+        if wanted.get("type") == "json_schema":
+            return Script(json.dumps(chat.instance(wanted["json_schema"]["schema"])))
+        return Script(f"You said: {request.user_text}")
+
+    async def _interlude(self, route: str, text: str, reply: Reply) -> str | None:
+        """Play a route's script before its answer: its text, or None when it has answered already."""
+        said = ""
+        for step in self._take(route, text) or ():
+            match step:
+                case Fail():
+                    await chat.fail(step, reply)
+                    return None
+                case Text():
+                    said += step.text
+                case Pause() | Gate() | Cut() | Hang():
+                    await chat.control(step, reply)
+                case _:
+                    raise AssertionError(f"{step} has no meaning in {route}")
+        return said
+
+    async def _transcribe(self, request: Request, reply: Reply) -> None:
+        fields = senses.form(request.headers["content-type"], request.body)
+        said = await self._interlude("transcriptions", "", reply)
+        if said is None:
+            return
+        text = said or self.heard
+        match fields.get("response_format", "json"):
+            case "text":
+                await reply.whole(200, text.encode(), {"content-type": "text/plain; charset=utf-8"})
+            case "verbose_json":
+                await reply.json({"text": text, "language": "en", "duration": 1.0, "segments": []})
+            case _:
+                await reply.json({"text": text})
+
+    async def _speak(self, body: dict[str, Any], reply: Reply) -> None:
+        if await self._interlude("speech", body["input"], reply) is None:
+            return
+        sound = senses.tone(body["input"])
+        raw = body.get("response_format") == "pcm"
+        await reply.start(200, {"content-type": "audio/pcm" if raw else "audio/wav"})
+        data = sound if raw else senses.wav(sound)
+        for start in range(0, len(data), 4800):
+            await reply.data(data[start : start + 4800])
+        await reply.end()
