@@ -5,12 +5,16 @@ import secrets
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from psycopg import AsyncConnection
+from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool
 
 from alicia import ids
 from support import ground
 from support.scripted import ScriptedServer
 from support.servers import LiveKitServer, PostgresServer
+
+Pool = AsyncConnectionPool[AsyncConnection[TupleRow]]
 
 _GROUND = pytest.StashKey[ground.Ground]()
 
@@ -65,9 +69,10 @@ def empty_database_url(postgres: PostgresServer) -> Iterator[str]:
 
 
 @pytest.fixture
-async def pool(database_url: str) -> AsyncIterator[AsyncConnectionPool]:
+async def pool(database_url: str) -> AsyncIterator[Pool]:
     """Connections to this worker's database."""
-    async with AsyncConnectionPool(database_url, min_size=1, max_size=4, open=False) as opened:
+    opened: Pool = AsyncConnectionPool(database_url, min_size=1, max_size=4, open=False)
+    async with opened:
         yield opened
 
 

@@ -20,7 +20,9 @@ def test_the_runs_postgresql_is_version_18_with_pgvector(empty_database_url: str
         assert row == (5.0,)
 
 
-def test_an_empty_database_is_gone_after_its_test_although_someone_is_connected(postgres: PostgresServer) -> None:
+def test_an_empty_database_is_gone_after_its_test_although_someone_is_connected(
+    postgres: PostgresServer,
+) -> None:
     url = postgres.create("empty_left_open")
     with psycopg.connect(url):
         postgres.drop("empty_left_open")
@@ -42,7 +44,11 @@ owner.close()
 def start_a_run() -> tuple[subprocess.Popen[str], psutil.Process, Path]:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     run = subprocess.Popen(
-        [sys.executable, "-c", _RUN], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _RUN],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert run.stdout is not None
     _, home = run.stdout.readline().split()

@@ -1,8 +1,8 @@
 """One PostgreSQL and one LiveKit for a whole test run, started when the first test asks.
 
 The process that began the run owns them: pytest itself, or under xdist its controller, which outlives every
-worker. It listens on a Unix socket whose path is in the environment; workers connect, name what they need, and get
-its address as a line of JSON. Should the owner be killed, the kernel ends the servers with it.
+worker. It listens on a Unix socket named in the environment; workers connect, name what they need, and get its
+address as a line of JSON. Should the owner be killed, the kernel ends the servers with it.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ from support.servers import LiveKitServer, PostgresServer
 VARIABLE = "ALICIA_TEST_GROUND"
 TEMPLATE = "alicia_template"
 
-# The run's databases are thrown away, so nothing needs to survive a power cut. A test about durability starts a
-# PostgreSQL of its own, without these.
+# The run's databases are thrown away, so nothing needs to survive a power cut. A test about durability starts
+# a PostgreSQL of its own, without these.
 CARELESS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "200"}
 
 
@@ -39,7 +39,7 @@ class Ground:
         self._durable = durable
         self._address = self.home / "ground"
         self._up: Future[None] = Future()
-        self._stop: Callable[[], None] = lambda: None
+        self._stop: Callable[[], object] = lambda: None
         self._servers = contextlib.AsyncExitStack()
         self._answers: dict[str, asyncio.Task[dict[str, Any]]] = {}
         # The servers are children of this thread and end with it, so it must live as long as the run.
@@ -102,7 +102,13 @@ class Ground:
         return {"name": TEMPLATE}
 
     async def _livekit(self) -> dict[str, Any]:
-        raise AssertionError
+        from alicia.local.livekit import LiveKit
+
+        server = LiveKit(self.home / "livekit", api_key="test", api_secret=secrets.token_urlsafe(32))
+        await server.start()
+        self._servers.push_async_callback(server.stop)
+        await server.ready()
+        return asdict(LiveKitServer(server.url, server.api_key, server.api_secret))
 
 
 def ask(what: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from typing import Any, NoReturn
+from typing import Any
 
 from support.scripted.http import Reply, Request
 from support.scripted.script import (
@@ -38,9 +38,9 @@ async def control(step: Step, reply: Reply) -> bool:
     return True
 
 
-async def hang() -> NoReturn:
-    while True:
-        await asyncio.sleep(3600)
+async def hang() -> None:
+    """Wait for ever: only the client's leaving, or the server's end, cancels this."""
+    await asyncio.get_running_loop().create_future()
 
 
 async def fail(step: Fail, reply: Reply) -> None:
@@ -72,7 +72,8 @@ class _Stream:
     async def run(self, script: Script) -> None:
         for step in script:
             if isinstance(step, Fail) and not self._reply.started:
-                return await fail(step, self._reply)
+                await fail(step, self._reply)
+                return
             if await control(step, self._reply):
                 continue
             await self._start()
@@ -122,8 +123,10 @@ class _Stream:
 
     async def _finish(self) -> None:
         await self._event(json.dumps(self._chunk({}, self._reason)))
-        if (self._body.get("stream_options") or {}).get("include_usage"):
-            chunk = self._chunk({}, None) | {"choices": [], "usage": usage(self._body, self._sent)}
+        options: dict[str, Any] = self._body.get("stream_options") or {}
+        if options.get("include_usage"):
+            chunk: dict[str, Any] = self._chunk({}, None)
+            chunk |= {"choices": [], "usage": usage(self._body, self._sent)}
             await self._event(json.dumps(chunk))
         await self._event("[DONE]")
         await self._reply.end()
@@ -151,7 +154,8 @@ async def _whole(body: dict[str, Any], reply: Reply, script: Script) -> None:
     for step in script:
         match step:
             case Fail():
-                return await fail(step, reply)
+                await fail(step, reply)
+                return
             case Text():
                 text += "".join(step.parts())
             case Reasoning():
@@ -178,7 +182,6 @@ async def _whole(body: dict[str, Any], reply: Reply, script: Script) -> None:
             "usage": usage(body, len(tokens(text))),
         }
     )
-    return None
 
 
 def _call(step: ToolCall, index: int) -> dict[str, Any]:
@@ -201,8 +204,9 @@ def instance(schema: dict[str, Any]) -> Any:
     for choice in ("anyOf", "oneOf"):
         if choice in schema:
             return instance(schema[choice][0])
-    kind = schema.get("type")
-    match kind[0] if isinstance(kind, list) else kind:
+    kinds: Any = schema.get("type")
+    kind: str = kinds if isinstance(kinds, str) else kinds[0] if kinds else ""
+    match kind:
         case "object":
             required = schema.get("required", [])
             return {name: instance(schema.get("properties", {}).get(name, {})) for name in required}

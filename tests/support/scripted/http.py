@@ -50,7 +50,7 @@ class Request:
             self._ending.set_result(how)
 
 
-class Dropped(Exception):
+class CutError(Exception):
     """The script cut the connection."""
 
 
@@ -82,7 +82,7 @@ class Reply:
         await self.whole(status, body, {"content-type": "application/json", **(headers or {})})
 
     def cut(self) -> None:
-        raise Dropped
+        raise CutError
 
     async def _send(self, event: h11.Response | h11.Data | h11.EndOfMessage) -> None:
         if data := self._conn.send(event):
@@ -159,7 +159,7 @@ async def _answer(
         if not answer.done():
             return "left"
         await answer
-    except Dropped:
+    except CutError:
         return "cut"
     except ConnectionError:
         return "left"

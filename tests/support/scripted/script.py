@@ -15,7 +15,7 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
-async def within(future: "Future[Any]", seconds: float) -> Any:  # noqa: ASYNC109 - a future of another thread
+async def within(future: "Future[Any]", seconds: float) -> Any:
     """Wait for another thread's future without ever cancelling it."""
     return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), seconds)
 

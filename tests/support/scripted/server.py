@@ -34,7 +34,7 @@ class ScriptedServer:
         self._rules: dict[str, list[Rule]] = {}
         self._arrival = threading.Condition()
         self._ready: Future[int] = Future()
-        self._stop: Callable[[], None] = lambda: None
+        self._stop: Callable[[], object] = lambda: None
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), name="scripted", daemon=True)
 
     def __enter__(self) -> Self:
@@ -94,7 +94,9 @@ class ScriptedServer:
             matches = when
         self._rules.setdefault(route, []).append(Rule(script, matches, not always))
 
-    async def arrived(self, count: int = 1, *, route: str = "/chat/completions", seconds: float = 20) -> Request:
+    async def arrived(
+        self, count: int = 1, *, route: str = "/chat/completions", seconds: float = 20
+    ) -> Request:
         """Wait until the `count`-th request of a route has come, and give it."""
 
         def nth() -> Request | None:
@@ -148,7 +150,9 @@ class ScriptedServer:
             return await chat.fail(Fail(401, "Incorrect API key provided"), reply)
         match request.path.removeprefix("/v1"):
             case "/chat/completions":
-                await chat.complete(request, reply, self._take("chat", request.user_text) or self._default(request))
+                await chat.complete(
+                    request, reply, self._take("chat", request.user_text) or self._default(request)
+                )
             case "/embeddings":
                 if await self._interlude("embeddings", json.dumps(request.json["input"]), reply) is not None:
                     await reply.json(senses.embeddings(request.json, self.dimensions))
