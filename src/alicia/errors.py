@@ -30,15 +30,26 @@ class ErrorCode(IntEnum):
 
 
 class RemoteProtocolError(AliciaError):
-    """The peer broke the protocol: answer it with an ErrorMessage, and go on."""
+    """The peer broke the protocol: answer it with an ErrorMessage, and go on.
+
+    The stanza ids are those of the offending envelope as far as they could be read; `next_stanza_id` is the
+    number to use instead.
+    """
 
     def __init__(
-        self, code: ErrorCode, message: str, *, stanza_id: int | None = None, next_stanza_id: int | None = None
+        self,
+        code: ErrorCode,
+        message: str,
+        *,
+        stanza_id: int | None = None,
+        previous_stanza_id: int | None = None,
+        next_stanza_id: int | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.stanza_id = stanza_id
+        self.previous_stanza_id = previous_stanza_id
         self.next_stanza_id = next_stanza_id
 
 

@@ -11,22 +11,30 @@ from msgspec import Meta, Struct
 from alicia import ids
 
 
-def _id(kind: object) -> Meta:
-    return Meta(pattern=ids.pattern(kind))
+def _id(*kinds: object) -> Meta:
+    return Meta(pattern=ids.pattern(*kinds))
 
 
 ConversationId: TypeAlias = Annotated[ids.ConversationId, _id(ids.ConversationId)]
+ConversationIdOrNone: TypeAlias = Annotated[
+    ids.ConversationId, Meta(pattern=rf"^\Z|{ids.pattern(ids.ConversationId)}")
+]
 MessageId: TypeAlias = Annotated[ids.MessageId, _id(ids.MessageId)]
 SentenceId: TypeAlias = Annotated[ids.SentenceId, _id(ids.SentenceId)]
 AudioId: TypeAlias = Annotated[ids.AudioId, _id(ids.AudioId)]
+# A plain string with one pattern: of two patterned strings in a union msgspec checks only the last.
+SoundId: TypeAlias = Annotated[str, _id(ids.SentenceId, ids.AudioId)]
 MemoryId: TypeAlias = Annotated[ids.MemoryId, _id(ids.MemoryId)]
 MemoryUseId: TypeAlias = Annotated[ids.MemoryUseId, _id(ids.MemoryUseId)]
 ToolUseId: TypeAlias = Annotated[ids.ToolUseId, _id(ids.ToolUseId)]
 ReasoningStepId: TypeAlias = Annotated[ids.ReasoningStepId, _id(ids.ReasoningStepId)]
 NoteId: TypeAlias = Annotated[ids.NoteId, _id(ids.NoteId)]
 
-StanzaId: TypeAlias = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+INT32_MIN: Final = -(2**31)
+INT32_MAX: Final = 2**31 - 1
+
+StanzaId: TypeAlias = Annotated[int, Meta(ge=INT32_MIN, le=INT32_MAX)]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=INT32_MAX)]
 Share: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
 Text: TypeAlias = Annotated[str, Meta(max_length=2**20)]
 Short: TypeAlias = Annotated[str, Meta(max_length=2_000)]
@@ -46,6 +54,10 @@ class Body(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
     """What an envelope carries; `CODE` is the envelope's `type`."""
 
     CODE: ClassVar[int]
+    DYNAMIC: ClassVar[tuple[str, ...]] = ()
+    """The fields that hold values of any shape."""
+    ALIASES: ClassVar[dict[str, str]] = {}
+    """Other spellings that are understood, and the field that each one means."""
 
     conversation_id: ConversationId
 
@@ -116,6 +128,7 @@ class ToolUseRequest(Body, frozen=True, kw_only=True):
     """S→C: a row of `alicia_tool_uses`, pending."""
 
     CODE: ClassVar[int] = 6
+    DYNAMIC: ClassVar[tuple[str, ...]] = ("parameters",)
 
     id: ToolUseId
     message_id: MessageId
@@ -131,6 +144,7 @@ class ToolUseResult(Body, frozen=True, kw_only=True):
     """S→C, and C→S for client tools: closes its request's row of `alicia_tool_uses`."""
 
     CODE: ClassVar[int] = 7
+    DYNAMIC: ClassVar[tuple[str, ...]] = ("result",)
 
     request_id: ToolUseId
     success: bool
@@ -170,8 +184,9 @@ class AudioChunk(Body, frozen=True, kw_only=True):
     """S→C as metadata, C→S as a recorded clip: a sentence's audio, or a row of `alicia_audio`."""
 
     CODE: ClassVar[int] = 10
+    ALIASES: ClassVar[dict[str, str]] = {"duration": "durationMs"}
 
-    id: SentenceId | AudioId
+    id: SoundId
     message_id: MessageId | None = None
     track_sid: Name | None = None
     format: Name
@@ -196,8 +211,9 @@ class Configuration(Body, frozen=True, kw_only=True):
     """Both ways, transient: opens or resumes a row of `alicia_conversations`."""
 
     CODE: ClassVar[int] = 12
+    DYNAMIC: ClassVar[tuple[str, ...]] = ("preferences", "tools")
 
-    conversation_id: ConversationId | Literal[""] = ""
+    conversation_id: ConversationIdOrNone = ids.ConversationId("")
     last_sequence_seen: StanzaId | None = None
     client_version: Name | None = None
     preferred_language: Name | None = None
@@ -228,6 +244,8 @@ class MemoryTrace(Body, frozen=True, kw_only=True):
     """S→C: a row of `alicia_memory_used`."""
 
     CODE: ClassVar[int] = 14
+    DYNAMIC: ClassVar[tuple[str, ...]] = ("metadata",)
+    ALIASES: ClassVar[dict[str, str]] = {"messageId": "previousId", "relevance": "confidence"}
 
     id: MemoryUseId
     previous_id: MessageId
@@ -243,6 +261,7 @@ class UserNote(Body, frozen=True, kw_only=True):
     """C→S and echoed S→C: a row of `alicia_user_conversation_commentaries`."""
 
     CODE: ClassVar[int] = 15
+    DYNAMIC: ClassVar[tuple[str, ...]] = ("metadata",)
 
     id: NoteId
     message_id: MessageId | None = None
@@ -272,10 +291,34 @@ class Erasure(Body, frozen=True, kw_only=True):
     ids: Annotated[list[Name], Meta(max_length=100_000)]
 
 
+class Tombstone(Struct, frozen=True, kw_only=True, rename="camel"):
+    """What is left of a durable body of any type once its content is erased; the envelope keeps the type."""
+
+    id: Name
+    erased: Literal[True] = True
+
+
 BODIES: Final[dict[int, type[Body]]] = {kind.CODE: kind for kind in Body.__subclasses__()}
 """Every message type by its code."""
+
+TRANSIENT: Final[frozenset[type[Body]]] = frozenset({ErrorMessage, Acknowledgement, Configuration})
+"""The types that are never stored; a Transcription is stored when it is final."""
+
+FROM_CLIENT: Final[frozenset[type[Body]]] = frozenset(
+    {UserMessage, ControlStop, ToolUseResult, AudioChunk, ControlVariation, Configuration, UserNote}
+)
+"""The types that an agent obeys."""
 
 
 def fields(body: Body) -> Map:
     """The body's fields by their Python (and column-like) names, None where absent."""
     return msgspec.structs.asdict(body)
+
+
+def subject(body: Body) -> str | None:
+    """The id that the body is about: its own, or else its request's or its target's."""
+    for name in ("id", "request_id", "target_id"):
+        value: str | None = getattr(body, name, None)
+        if value is not None:
+            return value
+    return None
