@@ -1,8 +1,8 @@
 """One PostgreSQL and one LiveKit for a whole test run, started when the first test asks.
 
 The process that began the run owns them: pytest itself, or under xdist its controller, which outlives every
-worker. It listens on a Unix socket named in the environment; workers connect, name what they need, and get its
-address as a line of JSON. Should the owner be killed, the kernel ends the servers with it.
+worker. It listens on a Unix socket named in the environment; workers connect, say what they need, and get
+its address as a line of JSON. Should the owner be killed, the kernel ends the servers with it.
 """
 
 import asyncio

@@ -31,6 +31,8 @@ class ScriptedServer:
         self.heard = "This is a scripted transcription."
         """What every recording says for which no answer was written."""
         self.requests: list[Request] = []
+        self.connections = 0
+        """How many connections clients have opened."""
         self._rules: dict[str, list[Rule]] = {}
         self._arrival = threading.Condition()
         self._ready: Future[int] = Future()
@@ -118,6 +120,7 @@ class ScriptedServer:
         connections: set[asyncio.Task[None]] = set()
 
         def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self.connections += 1
             task = loop.create_task(serve_connection(reader, writer, self._record, self._route))
             connections.add(task)
             task.add_done_callback(connections.discard)

@@ -1,0 +1,87 @@
+"""Why a model did not answer, in a sentence that says what to do."""
+
+import re
+from typing import Any, cast
+
+import httpx2
+import openai
+
+from alicia.errors import ModelUnavailable
+
+_RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_SPACE = re.compile(r"\s+")
+
+
+class BrokenOffError(Exception):
+    """The stream ended without saying that the answer was finished."""
+
+
+FAILURES = (openai.OpenAIError, TimeoutError, ValueError, BrokenOffError)
+"""Everything that the SDK and the server can do to us; ValueError is a reply that is no JSON."""
+
+
+def retryable(error: Exception) -> bool:
+    """Whether the same request may well succeed in a moment.
+
+    A model that took too long is not asked again: it is busy, and would only become busier.
+    """
+    if isinstance(error, openai.APIStatusError):
+        return error.status_code in _RETRYABLE
+    return isinstance(error, openai.APIConnectionError | BrokenOffError) and not isinstance(
+        error, openai.APITimeoutError
+    )
+
+
+def retry_after(error: Exception) -> float | None:
+    """How many seconds the server asks us to wait, when it says so."""
+    if not isinstance(error, openai.APIStatusError):
+        return None
+    try:
+        return max(0.0, float(error.response.headers.get("retry-after", "")))
+    except ValueError:
+        return None
+
+
+def explain(error: Exception, *, url: str, model: str, variables: str) -> ModelUnavailable:
+    """Turn any failure into a sentence; `variables` is what our settings' names begin with."""
+    match error:
+        case openai.APIStatusError():
+            return ModelUnavailable(_status(error, url, model, variables))
+        case openai.APIConnectionError(__cause__=httpx2.ConnectError() | httpx2.ConnectTimeout()):
+            text = f"No model server answers at {url}: start it, or set {variables}_URL."
+        case TimeoutError() | openai.APITimeoutError():
+            text = f"The model at {url} took too long: wait for it, or check that its server is healthy."
+        case openai.APIConnectionError():
+            text = f"The connection to the model at {url} failed: check its server, or set {variables}_URL."
+        case BrokenOffError():
+            text = f"The model at {url} broke off in mid-answer: check its server's log, and ask again."
+        case openai.APIError():
+            text = f"The model at {url} failed in mid-answer: {_said(error)}"
+        case _:
+            text = f"What answered at {url} is no OpenAI-compatible server: set {variables}_URL."
+    return ModelUnavailable(text)
+
+
+def _status(error: openai.APIStatusError, url: str, model: str, variables: str) -> str:
+    said = _said(error)
+    match error.status_code:
+        case 401 | 403:
+            return f"The model server at {url} refused the key: set {variables}_API_KEY. It said: {said}"
+        case 404:
+            return f"The server at {url} has no model {model!r}: set {variables}_MODEL. It said: {said}"
+        case 429:
+            return (
+                f"The model server at {url} is busy or its quota is used up: try again later. It said: {said}"
+            )
+        case 400 | 413 | 422:
+            return f"The model at {url} did not take the request. It said: {said}"
+        case status:
+            return f"The model server at {url} failed ({status}): try again, or see its log. It said: {said}"
+
+
+def _said(error: openai.APIError) -> str:
+    """The server's own words, short and on one line."""
+    text = error.message
+    if isinstance(error.body, dict):
+        text = str(cast(dict[str, Any], error.body).get("message", text))
+    return _SPACE.sub(" ", text).strip()[:200] or "nothing"
