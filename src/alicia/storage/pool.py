@@ -1,0 +1,48 @@
+"""Connections to PostgreSQL."""
+
+from typing import Any, TypeAlias
+
+import msgspec
+from psycopg import AsyncConnection
+from psycopg.rows import TupleRow
+from psycopg.types.json import set_json_dumps, set_json_loads
+from psycopg_pool import AsyncConnectionPool
+
+from alicia.storage.moments import UtcBinaryLoader, UtcLoader
+
+Connection: TypeAlias = AsyncConnection[TupleRow]
+Pool: TypeAlias = AsyncConnectionPool[Connection]
+
+
+def make_pool(
+    url: str, *, min_size: int = 1, max_size: int = 10, pooler: bool = False, timeout: float = 10.0
+) -> Pool:
+    """A pool that is not open yet: use it as an async context manager.
+
+    Statements commit by themselves; what belongs together says `async with conn.transaction()`. Set `pooler`
+    behind a transaction pooler such as PgBouncer, where a prepared statement may be sought on the wrong
+    server connection. `timeout` is how long a caller waits for a connection.
+    """
+    # psycopg reads None as "never prepare".
+    prepare = {"prepare_threshold": None} if pooler else {}
+    return AsyncConnectionPool(
+        url,
+        kwargs={"autocommit": True, **prepare},
+        min_size=min_size,
+        max_size=max_size,
+        timeout=timeout,
+        open=False,
+        configure=configure,
+    )
+
+
+async def configure(conn: Connection) -> None:
+    """Make a connection read rows as the rest of the code expects: aware timestamps, JSON by msgspec."""
+    conn.adapters.register_loader("timestamp", UtcLoader)
+    conn.adapters.register_loader("timestamp", UtcBinaryLoader)
+    set_json_loads(msgspec.json.decode, conn)
+    set_json_dumps(_dumps, conn)
+
+
+def _dumps(value: Any) -> bytes:
+    return msgspec.json.encode(value)
