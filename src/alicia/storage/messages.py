@@ -52,8 +52,8 @@ async def message(conn: Connection, owner: str, message_id: str) -> Message | No
         Message,
         """
         SELECT m.id, m.conversation_id, m.sequence_number, m.previous_id, m.message_role, m.contents,
-               m.local_id, m.server_id, m.sync_status, m.synced_at, m.completion_status, m.audio_id, m.superseded_by,
-               m.created_at, m.updated_at, m.deleted_at
+               m.local_id, m.server_id, m.sync_status, m.synced_at, m.completion_status, m.audio_id,
+               m.superseded_by, m.created_at, m.updated_at, m.deleted_at
           FROM alicia_messages m
           JOIN alicia_conversations c ON c.id = m.conversation_id
          WHERE m.id = %s
@@ -81,8 +81,8 @@ async def history(
         """
         SELECT c.last_server_stanza_id,
                m.id, m.conversation_id, m.sequence_number, m.previous_id, m.message_role, m.contents,
-               m.local_id, m.server_id, m.sync_status, m.synced_at, m.completion_status, m.audio_id, m.superseded_by,
-               m.created_at, m.updated_at, m.deleted_at
+               m.local_id, m.server_id, m.sync_status, m.synced_at, m.completion_status, m.audio_id,
+               m.superseded_by, m.created_at, m.updated_at, m.deleted_at
           FROM alicia_conversations c
           LEFT JOIN LATERAL (
                SELECT *
