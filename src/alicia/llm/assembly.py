@@ -23,8 +23,8 @@ class _Call:
 class Assembly:
     """One answer in the making.
 
-    Servers are lenient with the format, and the SDK passes on what they send: nothing that its types promise is
-    taken for granted here.
+    Servers are lenient with the format, and the SDK passes on what they send: nothing that its types promise
+    is taken for granted here.
     """
 
     def __init__(self) -> None:

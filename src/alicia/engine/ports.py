@@ -1,0 +1,90 @@
+"""What the engine asks of the outside: a model, memories, tools and a voice, each as small as it can be."""
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from alicia.ids import MemoryId, SentenceId
+from alicia.llm.messages import Delta, Message, Tool, ToolCall
+
+
+class ChatModel(Protocol):
+    """A language model; `alicia.llm.chat.ChatModel` is one."""
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        max_tokens: int | None = None,
+        tools: Sequence[Tool] = (),
+        schema: dict[str, Any] | None = None,
+    ) -> AsyncGenerator[Delta, None]:
+        """Answer a prompt piece by piece, a `Finish` last; ModelUnavailable says why not, or no more.
+
+        Closing the generator makes the model stop at once.
+        """
+        ...
+
+
+class Recalled(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that may help, and how it was found: all that a MemoryTrace and its row need."""
+
+    memory_id: MemoryId
+    content: str
+    memory_type: str | None = None
+    confidence: float | None = None
+    """How sure the recall is that it helps, 0 to 1."""
+    similarity: float | None = None
+    position: int | None = None
+    query_prompt: str | None = None
+    metadata: dict[str, Any] = {}
+
+
+class Recall(Protocol):
+    """Memories of one user."""
+
+    async def recall(self, user_id: str, conversation: Sequence[Message], message: str) -> list[Recalled]:
+        """The memories that may help to answer `message`, best first; `conversation` is what came before it."""
+        ...
+
+
+class NoRecall:
+    """Remembers nothing."""
+
+    async def recall(self, user_id: str, conversation: Sequence[Message], message: str) -> list[Recalled]:
+        """Nothing."""
+        return []
+
+
+class ToolOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How a tool use ended. `result` is whole; what is sent to devices may be cut."""
+
+    success: bool
+    result: Any = None
+    error_code: int | None = None
+    error_message: str | None = None
+
+
+class ToolBox(Protocol):
+    """The tools that an answer may use."""
+
+    def available(self, user_id: str) -> Sequence[Tool]:
+        """What the model is told of; always in the same order, so that the prompt stays the same."""
+        ...
+
+    async def run(self, user_id: str, call: ToolCall) -> ToolOutcome:
+        """Run one call. Never raises for what the tool or the model did wrong: that is an outcome too."""
+        ...
+
+
+class Voice(Protocol):
+    """Says sentences aloud, in order. Nothing here waits for the sound."""
+
+    def say(self, sentence_id: SentenceId, text: str) -> None:
+        """Queue a sentence."""
+        ...
+
+    def hush(self) -> None:
+        """Be silent at once, and forget what is queued."""
+        ...

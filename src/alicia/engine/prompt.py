@@ -1,0 +1,162 @@
+"""The prompt: what never changes first, what was said next, what is new last.
+
+A server keeps what it computed for the beginning of a prompt and pays only for what follows the first difference.
+So the system prompt is fixed, history only grows, and whatever holds for the moment alone (the time, the memories
+that fit) travels in the newest message and is gone from the next prompt.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final, Literal
+
+import msgspec
+
+from alicia.llm.messages import Message
+
+SYSTEM: Final = (
+    "You are Alicia, a warm and attentive assistant. Answer in the language of the user, clearly and no longer than "
+    "the question asks for; your answers may be read aloud. A message may begin with notes in square brackets: the "
+    "time, and what you remember. Use them where they help, do not repeat them, and say so when you do not know."
+)
+
+_PER_MESSAGE: Final = 6
+"""Tokens that a chat template adds around a message."""
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """A message of the history. `heard` is how much of an interrupted answer's text was heard, in characters."""
+
+    id: str
+    role: Literal["user", "assistant"]
+    text: str
+    previous_id: str | None = None
+    superseded: bool = False
+    heard: int | None = None
+
+
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
+    """Messages for the model, and what did not fit: so many of the oldest messages, so many of the memories."""
+
+    messages: list[Message]
+    left_out: int = 0
+    memories_left_out: int = 0
+
+
+def estimate(text: str) -> int:
+    """About how many tokens a text has, rather too many than too few."""
+    characters = len(text)
+    # A quarter for each character of English; the bytes beyond ASCII stand for scripts that tokenize less well.
+    return (characters + 3) // 4 + (len(text.encode(errors="replace")) - characters + 1) // 2
+
+
+def build(
+    history: Sequence[Turn],
+    message: str,
+    *,
+    now: datetime,
+    memories: Sequence[str] = (),
+    system: str = SYSTEM,
+    budget: int = 4096,
+) -> Prompt:
+    """The prompt for an answer to `message`, which is not part of `history`.
+
+    `budget` is in tokens and covers the whole prompt. The system prompt and the message are always there; memories
+    may take half of what these leave, and history the rest.
+    """
+    left = budget - _cost(system) - _cost(message) - _cost(_notes(now, ()))
+    kept = _fitting(memories, left // 2)
+    newest = f"{_notes(now, kept)}\n\n{message}"
+    exchanges = list(_exchanges(history))
+    start = _first_kept(exchanges, left - sum(map(estimate, kept)))
+    left_out = sum(map(len, exchanges[:start]))
+    if left_out:
+        system = f"{system}\n\n[The first {left_out} messages of this conversation are left out here.]"
+    said = [Message(turn.role, _said(turn)) for exchange in exchanges[start:] for turn in exchange]
+    messages = [Message("system", system), *_joined([*said, Message("user", newest)])]
+    return Prompt(messages=messages, left_out=left_out, memories_left_out=len(memories) - len(kept))
+
+
+def _cost(text: str) -> int:
+    return estimate(text) + _PER_MESSAGE
+
+
+def _notes(now: datetime, memories: Sequence[str]) -> str:
+    lines = [f"[It is {now:%A, %d %B %Y, %H:%M %Z}".rstrip() + ".]"]
+    if memories:
+        lines.append("[You remember:")
+        lines += [f"- {' '.join(memory.split())}" for memory in memories]
+        lines[-1] += "]"
+    return "\n".join(lines)
+
+
+def _fitting(memories: Sequence[str], budget: int) -> list[str]:
+    """The best memories, as many as fit."""
+    kept: list[str] = []
+    for memory in memories:
+        budget -= _cost(memory)
+        if budget < 0:
+            break
+        kept.append(memory)
+    return kept
+
+
+def _exchanges(history: Sequence[Turn]) -> Iterator[list[Turn]]:
+    """The turns of the branch that holds, grouped: a user's messages and the answers to them stay together."""
+    gone: set[str] = set()
+    exchange: list[Turn] = []
+    for turn in history:
+        if turn.superseded or turn.previous_id in gone:
+            # What followed on a superseded message belongs to its branch.
+            gone.add(turn.id)
+            continue
+        if not _said(turn):
+            continue
+        if turn.role == "user" and exchange:
+            yield exchange
+            exchange = []
+        exchange.append(turn)
+    if exchange:
+        yield exchange
+
+
+def _said(turn: Turn) -> str:
+    if turn.heard is None or turn.heard >= len(turn.text):
+        return turn.text.strip()
+    heard = turn.text[: turn.heard].strip()
+    return f"{heard}…" if heard else ""
+
+
+def _first_kept(exchanges: Sequence[Sequence[Turn]], budget: int) -> int:
+    """Where history must begin so that it fits.
+
+    It is cut in steps of half the budget, counted from the very first message: a cut at every turn would change
+    the beginning of every prompt, and the server would have to read all of it again each time.
+    """
+    costs = [sum(_cost(_said(turn)) for turn in exchange) for exchange in exchanges]
+    total = sum(costs)
+    if total <= budget:
+        return 0
+    step = max(budget // 2, 1)
+    dropped = 0
+    target = step
+    for index, cost in enumerate(costs):
+        while dropped >= target:
+            if total - dropped <= budget:
+                return index
+            target += step
+        dropped += cost
+    return len(exchanges)
+
+
+def _joined(messages: Sequence[Message]) -> Iterator[Message]:
+    """One message where one speaker said several in a row: some models' templates insist that they alternate."""
+    pending: Message | None = None
+    for message in messages:
+        if pending is not None and pending.role == message.role:
+            pending = Message(message.role, f"{pending.content}\n\n{message.content}")
+            continue
+        if pending is not None:
+            yield pending
+        pending = message
+    if pending is not None:
+        yield pending
