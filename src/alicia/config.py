@@ -17,18 +17,6 @@ LanguageModelSize = Literal["large", "small"]
 JobExecutor = Literal["thread", "process"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
-VARIABLES = frozenset(
-    """
-    ALICIA_HOME ALICIA_HOST ALICIA_PORT ALICIA_POSTGRES_PORT ALICIA_LIVEKIT_PORT ALICIA_LLM_PORT
-    ALICIA_DATABASE_URL ALICIA_LIVEKIT_URL ALICIA_LIVEKIT_API_KEY ALICIA_LIVEKIT_API_SECRET
-    ALICIA_LLM ALICIA_LLM_URL ALICIA_LLM_MODEL ALICIA_LLM_API_KEY
-    ALICIA_EMBEDDING_URL ALICIA_EMBEDDING_MODEL ALICIA_EMBEDDING_API_KEY
-    ALICIA_STT_URL ALICIA_STT_MODEL ALICIA_STT_API_KEY
-    ALICIA_TTS_URL ALICIA_TTS_MODEL ALICIA_TTS_VOICE ALICIA_TTS_API_KEY
-    ALICIA_AUTH_SECRET ALICIA_AUTH_JWKS_URL ALICIA_MCP_CONFIG ALICIA_AGENT_EXECUTOR ALICIA_LOG_LEVEL
-    """.split()
-)
-
 
 @dataclass(frozen=True)
 class LiveKitServer:
@@ -76,7 +64,10 @@ class Config:
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> Self:
         """Read the process's environment, or the one given; ConfigError names the variable at fault."""
-        read = _Reader(os.environ if environ is None else environ)
+        return cls._read(_Reader(os.environ if environ is None else environ))
+
+    @classmethod
+    def _read(cls, read: "_Reader") -> Self:
         home = read.text("ALICIA_HOME")
         mcp_config = read.text("ALICIA_MCP_CONFIG")
         config = cls(
@@ -137,8 +128,10 @@ class Config:
 
 def unknown_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
     """Return the variables that look like ours but are not, each with the one that was probably meant."""
-    unknown = [name for name in environ if name.startswith("ALICIA_") and name not in VARIABLES]
-    return {name: next(iter(difflib.get_close_matches(name, VARIABLES, 1)), None) for name in sorted(unknown)}
+    reader = _Reader({})
+    Config._read(reader)  # pyright: ignore[reportPrivateUsage]
+    unknown = [name for name in environ if name.startswith("ALICIA_") and name not in reader.names]
+    return {name: next(iter(difflib.get_close_matches(name, reader.names, 1)), None) for name in unknown}
 
 
 class _Reader:
@@ -146,8 +139,10 @@ class _Reader:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
+        self.names: set[str] = set()
 
     def text(self, name: str) -> str | None:
+        self.names.add(name)
         return self._environ.get(name, "").strip() or None
 
     def word(self, name: str, words: tuple[str, ...], default: str | None = None) -> str:
@@ -179,9 +174,9 @@ class _Reader:
 
     def livekit(self) -> LiveKitServer | None:
         url = self.url("ALICIA_LIVEKIT_URL", "ws", "wss", "http", "https")
+        key, secret = self.text("ALICIA_LIVEKIT_API_KEY"), self.text("ALICIA_LIVEKIT_API_SECRET")
         if url is None:
             return None
-        key, secret = self.text("ALICIA_LIVEKIT_API_KEY"), self.text("ALICIA_LIVEKIT_API_SECRET")
         if key is None or secret is None:
             missing = "ALICIA_LIVEKIT_API_KEY" if key is None else "ALICIA_LIVEKIT_API_SECRET"
             raise ConfigError(f"ALICIA_LIVEKIT_URL is set, but {missing} is not.")
@@ -189,10 +184,9 @@ class _Reader:
 
     def model_server(self, prefix: str) -> ModelServer | None:
         url = self.url(f"{prefix}_URL", "http", "https")
-        if url is None:
-            return None
         model, key = self.text(f"{prefix}_MODEL"), self.text(f"{prefix}_API_KEY")
-        return ModelServer(url.rstrip("/"), model, key, self.text(f"{prefix}_VOICE"))
+        voice = self.text(f"{prefix}_VOICE")
+        return None if url is None else ModelServer(url.rstrip("/"), model, key, voice)
 
 
 def _is_loopback(host: str) -> bool:

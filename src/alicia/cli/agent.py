@@ -1,0 +1,23 @@
+"""`alicia agent`: one agent worker alone."""
+
+from typing import Annotated
+
+import typer
+
+
+def agent(notify: Annotated[int | None, typer.Option(hidden=True)] = None) -> None:
+    """Run one agent worker alone. SIGTERM and Ctrl-C let running conversations end first."""
+    import asyncio
+    import os
+
+    # Read when livekit.agents is imported: its own models would be loaded before any room asks for them.
+    os.environ.setdefault("LIVEKIT_AGENTS_PRELOAD_LOCAL_INFERENCE", "0")
+
+    from alicia.agent.worker import run
+    from alicia.config import Config
+    from alicia.local.notify import READY, tell
+    from alicia.telemetry import logs
+
+    config = Config.from_environ()
+    logs.set_up(config.log_level)
+    asyncio.run(run(config, lambda: tell(notify, READY)))

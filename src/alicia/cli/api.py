@@ -1,0 +1,19 @@
+"""`alicia api`: the HTTP server alone."""
+
+from typing import Annotated
+
+import typer
+
+
+def api(notify: Annotated[int | None, typer.Option(hidden=True)] = None) -> None:
+    """Run the HTTP server alone, for deployments of several machines."""
+    import asyncio
+
+    from alicia.api.app import serve
+    from alicia.config import Config
+    from alicia.local.notify import READY, tell
+    from alicia.telemetry import logs
+
+    config = Config.from_environ()
+    logs.set_up(config.log_level)
+    asyncio.run(serve(config, lambda: tell(notify, READY)))
