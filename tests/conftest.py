@@ -5,16 +5,12 @@ import secrets
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
-from psycopg import AsyncConnection
-from psycopg.rows import TupleRow
-from psycopg_pool import AsyncConnectionPool
 
 from alicia import ids
+from alicia.storage.pool import Pool, make_pool
 from support import ground
 from support.scripted import ScriptedServer
 from support.servers import LiveKitServer, PostgresServer
-
-Pool = AsyncConnectionPool[AsyncConnection[TupleRow]]
 
 _GROUND = pytest.StashKey[ground.Ground]()
 
@@ -71,8 +67,7 @@ def empty_database_url(postgres: PostgresServer) -> Iterator[str]:
 @pytest.fixture
 async def pool(database_url: str) -> AsyncIterator[Pool]:
     """Connections to this worker's database."""
-    opened: Pool = AsyncConnectionPool(database_url, min_size=1, max_size=4, open=False)
-    async with opened:
+    async with make_pool(database_url, max_size=4) as opened:
         yield opened
 
 

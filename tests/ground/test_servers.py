@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import psycopg
 
+from alicia.storage.pool import Pool
 from support.servers import PostgresServer
 
 
@@ -70,3 +71,17 @@ def test_no_server_survives_a_run_that_was_killed() -> None:
     run.communicate()
     psutil.wait_procs([server], timeout=20)
     assert not server.is_running()
+
+
+async def test_a_worker_has_a_migrated_database_of_its_own(pool: Pool) -> None:
+    async with pool.connection() as connection:
+        row = await (
+            await connection.execute("SELECT current_database(), count(*) FROM alicia_messages")
+        ).fetchone()
+    assert row is not None
+    assert row[0].startswith("worker_")
+
+
+def test_a_fresh_database_is_migrated_and_empty(fresh_database_url: str) -> None:
+    with psycopg.connect(fresh_database_url) as connection:
+        assert connection.execute("SELECT count(*) FROM alicia_conversations").fetchone() == (0,)

@@ -45,7 +45,7 @@ class Recall(Protocol):
     """Memories of one user."""
 
     async def recall(self, user_id: str, conversation: Sequence[Message], message: str) -> list[Recalled]:
-        """The memories that may help to answer `message`, best first; `conversation` is what came before it."""
+        """The memories that may help to answer `message`, best first; `conversation` came before it."""
         ...
 
 

@@ -1,8 +1,8 @@
 """The prompt: what never changes first, what was said next, what is new last.
 
-A server keeps what it computed for the beginning of a prompt and pays only for what follows the first difference.
-So the system prompt is fixed, history only grows, and whatever holds for the moment alone (the time, the memories
-that fit) travels in the newest message and is gone from the next prompt.
+A server keeps what it computed for the beginning of a prompt and pays only for what follows the first
+difference. So the system prompt is fixed, history only grows, and whatever holds for the moment alone (the
+time, the memories that fit) travels in the newest message and is gone from the next prompt.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,9 +14,10 @@ import msgspec
 from alicia.llm.messages import Message
 
 SYSTEM: Final = (
-    "You are Alicia, a warm and attentive assistant. Answer in the language of the user, clearly and no longer than "
-    "the question asks for; your answers may be read aloud. A message may begin with notes in square brackets: the "
-    "time, and what you remember. Use them where they help, do not repeat them, and say so when you do not know."
+    "You are Alicia, a warm and attentive assistant. Answer in the language of the user, clearly and no "
+    "longer than the question asks for; your answers may be read aloud. A message may begin with notes in "
+    "square brackets: the time, and what you remember. Use them where they help, do not repeat them, and say "
+    "so when you do not know."
 )
 
 _PER_MESSAGE: Final = 6
@@ -24,7 +25,7 @@ _PER_MESSAGE: Final = 6
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
-    """A message of the history. `heard` is how much of an interrupted answer's text was heard, in characters."""
+    """A message of the history. `heard` is how many characters of an interrupted answer were heard."""
 
     id: str
     role: Literal["user", "assistant"]
@@ -35,7 +36,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
-    """Messages for the model, and what did not fit: so many of the oldest messages, so many of the memories."""
+    """Messages for the model, and how many of the oldest messages and of the memories did not fit."""
 
     messages: list[Message]
     left_out: int = 0
@@ -45,7 +46,7 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 def estimate(text: str) -> int:
     """About how many tokens a text has, rather too many than too few."""
     characters = len(text)
-    # A quarter for each character of English; the bytes beyond ASCII stand for scripts that tokenize less well.
+    # A quarter for each character of English; bytes beyond ASCII stand for scripts that tokenize less well.
     return (characters + 3) // 4 + (len(text.encode(errors="replace")) - characters + 1) // 2
 
 
@@ -60,14 +61,15 @@ def build(
 ) -> Prompt:
     """The prompt for an answer to `message`, which is not part of `history`.
 
-    `budget` is in tokens and covers the whole prompt. The system prompt and the message are always there; memories
-    may take half of what these leave, and history the rest.
+    `budget` is in tokens and covers the whole prompt. The system prompt and the message are always there. A
+    quarter of the budget is kept for the message, its memories included, so that history has the same room in
+    every turn; a longer message takes from the room for history.
     """
-    left = budget - _cost(system) - _cost(message) - _cost(_notes(now, ()))
-    kept = _fitting(memories, left // 2)
+    reserve = budget // 4
+    kept = _fitting(memories, reserve - _cost(message) - _cost(_notes(now, ())))
     newest = f"{_notes(now, kept)}\n\n{message}"
     exchanges = list(_exchanges(history))
-    start = _first_kept(exchanges, left - sum(map(estimate, kept)))
+    start = _first_kept(exchanges, budget - _cost(system) - max(reserve, _cost(newest)), step=reserve)
     left_out = sum(map(len, exchanges[:start]))
     if left_out:
         system = f"{system}\n\n[The first {left_out} messages of this conversation are left out here.]"
@@ -101,7 +103,7 @@ def _fitting(memories: Sequence[str], budget: int) -> list[str]:
 
 
 def _exchanges(history: Sequence[Turn]) -> Iterator[list[Turn]]:
-    """The turns of the branch that holds, grouped: a user's messages and the answers to them stay together."""
+    """The turns of the branch that holds, grouped: a user's message and the answer to it stay together."""
     gone: set[str] = set()
     exchange: list[Turn] = []
     for turn in history:
@@ -126,30 +128,28 @@ def _said(turn: Turn) -> str:
     return f"{heard}…" if heard else ""
 
 
-def _first_kept(exchanges: Sequence[Sequence[Turn]], budget: int) -> int:
+def _first_kept(exchanges: Sequence[Sequence[Turn]], room: int, *, step: int) -> int:
     """Where history must begin so that it fits.
 
-    It is cut in steps of half the budget, counted from the very first message: a cut at every turn would change
-    the beginning of every prompt, and the server would have to read all of it again each time.
+    It is cut in whole steps, counted from the very first message: a cut at every turn would change the
+    beginning of every prompt, and the server would have to read all of it again each time.
     """
     costs = [sum(_cost(_said(turn)) for turn in exchange) for exchange in exchanges]
     total = sum(costs)
-    if total <= budget:
+    if total <= room:
         return 0
-    step = max(budget // 2, 1)
-    dropped = 0
-    target = step
+    dropped, target = 0, step
     for index, cost in enumerate(costs):
-        while dropped >= target:
-            if total - dropped <= budget:
+        if dropped >= target:
+            if total - dropped <= room:
                 return index
-            target += step
+            target = (dropped // step + 1) * step
         dropped += cost
     return len(exchanges)
 
 
 def _joined(messages: Sequence[Message]) -> Iterator[Message]:
-    """One message where one speaker said several in a row: some models' templates insist that they alternate."""
+    """One message where one speaker said several in a row: some models insist that speakers alternate."""
     pending: Message | None = None
     for message in messages:
         if pending is not None and pending.role == message.role:
