@@ -9,20 +9,18 @@ if TYPE_CHECKING:
 def up() -> None:
     """Start everything on this machine and keep it running until Ctrl-C."""
     import asyncio
-    import sys
 
     from alicia.config import Config
 
-    sys.exit(asyncio.run(_run(Config.from_environ())))
+    asyncio.run(_run(Config.from_environ()))
 
 
-async def _run(config: "Config") -> int:
+async def _run(config: "Config") -> None:
     import asyncio
     import os
     import signal
 
     from alicia.cli.progress import open_progress
-    from alicia.errors import AliciaError
     from alicia.local.home import Home
     from alicia.local.stack import build
     from alicia.local.supervisor import Supervisor
@@ -50,12 +48,7 @@ async def _run(config: "Config") -> int:
             supervisor = Supervisor(build(config, home, progress), progress)
             await supervisor.run(lambda: progress.finished(f"Alicia is ready: {config.url}"))
     except asyncio.CancelledError:
+        # The signal's doing: it is not for the event loop to see.
         progress.say("Stopped.")
-        return 0
-    except AliciaError as error:
-        progress.close()
-        progress.say(f"alicia: {error}")
-        return 1
     finally:
         progress.close()
-    return 0

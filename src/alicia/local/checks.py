@@ -17,7 +17,7 @@ class CheckError(AliciaError):
     """A part does not answer as it should; the text says which setting or step mends it."""
 
 
-async def check_database(url: str) -> str:
+async def check_database(url: str, named: str = "ALICIA_DATABASE_URL") -> str:
     """Connect, and see that PostgreSQL and pgvector are new enough."""
     import psycopg
 
@@ -31,7 +31,7 @@ async def check_database(url: str) -> str:
             )
             row = await cursor.fetchone()
     except psycopg.Error as error:
-        raise CheckError(f"cannot use the database of ALICIA_DATABASE_URL: {_one_line(error)}") from error
+        raise CheckError(f"cannot use the database of {named}: {_one_line(error)}") from error
     assert row is not None, "a SELECT without FROM has one row"  # noqa: S101
     version, major, vector = str(row[0]), int(row[1]), row[2]
     if major < OLDEST_POSTGRES:

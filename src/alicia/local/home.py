@@ -115,11 +115,11 @@ class Home:
 def settle_port(name: str, variable: str, wanted: int | None, remembered: dict[str, int]) -> int:
     """Return the port for an embedded server: the one asked for, else the last one, else any free one."""
     if wanted is not None:
-        if not ports.is_free(wanted):
-            raise HomeError(f"Port {wanted} is taken by another program: set {variable} to a free one.")
+        if obstacle := ports.obstacle(wanted):
+            raise HomeError(f"Port {wanted} {obstacle}: set {variable} to a free one.")
         return wanted
     last = remembered.get(name)
-    return last if last is not None and ports.is_free(last) else ports.choose()
+    return ports.choose() if last is None or ports.obstacle(last) else last
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -3,7 +3,8 @@
     python -m alicia.local.llm WEIGHTS [NOTIFY]
 
 Its address, name and key are those of ALICIA_LLM_URL, ALICIA_LLM_MODEL and ALICIA_LLM_API_KEY, which the
-supervisor sets for this process as for those that call it. NOTIFY is the descriptor to say `warm` on.
+supervisor sets for this process as for those that call it. NOTIFY is the descriptor to say `warm` on, with
+the seconds that it took.
 """
 
 import importlib
@@ -11,6 +12,7 @@ import json
 import os
 import signal
 import sys
+import time
 import urllib.request
 from typing import Any
 from urllib.parse import urlsplit
@@ -64,11 +66,12 @@ def main(weights: str, descriptor: int | None = None) -> None:
     address = Config.from_environ().llm
     if address is None:
         raise ConfigError("Set ALICIA_LLM_URL to the address that the local language model is to have.")
+    began = time.monotonic()
     ends = {signal.SIGTERM, signal.SIGINT}
     signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     server = serve(address, weights)
     warm_up(address)
-    notify.tell(descriptor, notify.WARM)
+    notify.tell(descriptor, f"{notify.WARM} {time.monotonic() - began:.1f}")
     signal.sigwait(ends)
     del server
 

@@ -5,7 +5,6 @@ A pipe rather than a poll: the word arrives at once, and the pipe's end tells th
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
 
 READY = "ready"
 WARM = "warm"
@@ -34,17 +33,13 @@ class Ear:
             lambda: asyncio.StreamReaderProtocol(self._reader), pipe
         )
 
-    async def words(self) -> AsyncIterator[str]:
-        """Yield what the child says until it ends."""
+    async def hear(self, word: str) -> str | None:
+        """Wait for a word and return the rest of its line; None if the child ended without saying it."""
         async for line in self._reader:
-            yield line.decode().strip()
-
-    async def hear(self, word: str) -> bool:
-        """Wait for a word; False if the child ended without saying it."""
-        async for said in self.words():
+            said, _, rest = line.decode().strip().partition(" ")
             if said == word:
-                return True
-        return False
+                return rest
+        return None
 
     def close(self) -> None:
         """Stop listening."""

@@ -19,7 +19,10 @@ class PartError(AliciaError):
     """A part did not start; the text says why, `log` where to read more."""
 
     def __init__(self, name: str, reason: str, log: Path | None) -> None:
-        super().__init__(f"{name}: {reason}" + (f" (log: {log})" if log else ""))
+        # A server's own error may name it and its log already.
+        subject = "" if reason.startswith(name) else f"{name}: "
+        source = "" if log is None or str(log) in reason else f" (see {log})"
+        super().__init__(f"{subject}{reason}{source}")
         self.name = name
         self.log = log
 
@@ -125,10 +128,12 @@ class ProgramPart:
         await self.launch()
         try:
             async with asyncio.timeout(START_LIMIT):
-                if not await self.ear.hear(notify.READY):
-                    raise PartError(self.name, await self.ended(), self.log)
+                if await self.ear.hear(notify.READY) is None:
+                    raise PartError(self.name, f"{self.name} {await self.ended()}", self.log)
         except TimeoutError:
-            raise PartError(self.name, f"was not ready within {START_LIMIT:.0f} s", self.log) from None
+            raise PartError(
+                self.name, f"{self.name} was not ready within {START_LIMIT:.0f} s", self.log
+            ) from None
         return ""
 
     async def launch(self) -> None:
@@ -158,7 +163,7 @@ class ProgramPart:
 
 
 class WarmingPart(ProgramPart):
-    """A program that counts as started at once and says `warm` later; `said` is told then."""
+    """A program that counts as started at once and says `warm` later, with the seconds that it took."""
 
     def __init__(
         self,
@@ -168,7 +173,7 @@ class WarmingPart(ProgramPart):
         log: Path,
         env: Mapping[str, str],
         note: str,
-        warmed: Callable[[float], None],
+        warmed: Callable[[str], None],
     ) -> None:
         super().__init__(name, command, needs=(), log=log, env=env, stop_within=1.5)
         self._note = note
@@ -179,9 +184,8 @@ class WarmingPart(ProgramPart):
         return self._note
 
     async def ended(self) -> str:
-        began = asyncio.get_running_loop().time()
-        if await self.ear.hear(notify.WARM):
-            self._warmed(asyncio.get_running_loop().time() - began)
+        if (seconds := await self.ear.hear(notify.WARM)) is not None:
+            self._warmed(seconds)
         return await super().ended()
 
 

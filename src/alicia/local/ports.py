@@ -1,12 +1,13 @@
 """Free ports, on the loopback interface unless told otherwise."""
 
+import errno
 import socket
 
 LOOPBACK = "127.0.0.1"
 
 
-def is_free(port: int, kind: socket.SocketKind = socket.SOCK_STREAM, *, host: str = LOOPBACK) -> bool:
-    """Whether a server could listen on this port now."""
+def obstacle(port: int, kind: socket.SocketKind = socket.SOCK_STREAM, *, host: str = LOOPBACK) -> str | None:
+    """Return what keeps a server from listening on this port now, as the rest of a sentence, or None."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, kind) as probe:
         if kind == socket.SOCK_STREAM:
@@ -14,9 +15,11 @@ def is_free(port: int, kind: socket.SocketKind = socket.SOCK_STREAM, *, host: st
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
-        except OSError:
-            return False
-    return True
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                return "is taken by another program"
+            return f"cannot be used at {host} ({error.strerror})"
+    return None
 
 
 def choose(kind: socket.SocketKind = socket.SOCK_STREAM) -> int:

@@ -69,10 +69,8 @@ def wanted_weights(config: Config) -> Weights:
 
 def settle_ports(config: Config, home: Home) -> dict[str, int]:
     """Settle where everything listens, and remember it. A port that was asked for and is taken is named."""
-    if not ports.is_free(config.port, host=config.host):
-        raise HomeError(
-            f"Port {config.port} is taken by another program: stop it, or set ALICIA_PORT to a free one."
-        )
+    if obstacle := ports.obstacle(config.port, host=config.host):
+        raise HomeError(f"Port {config.port} {obstacle}: set ALICIA_PORT to a free one.")
     remembered = home.ports()
     chosen = dict(remembered)
     if config.database_url is None:
@@ -177,7 +175,7 @@ def _language_model(config: Config, home: Home, environ: dict[str, str], report:
         log=home.logs / "llm.log",
         env=environ,
         note=note,
-        warmed=lambda seconds: report.say(f"The language model is warm after {seconds:.1f} s."),
+        warmed=lambda seconds: report.say(f"The language model is warm after {seconds} s."),
     )
 
 

@@ -92,7 +92,7 @@ class Supervisor:
             how = await part.ended()
             if loop.time() - began > STEADY:
                 delay = FIRST_DELAY
-            self._report.say(f"{part.name} {how}. Starting it again in {delay:g} s (log: {part.log}).")
+            self._report.say(f"{part.name} {how}. Starting it again in {delay:g} s (see {part.log}).")
             await asyncio.sleep(delay)
             delay = min(2 * delay, LONGEST_DELAY)
             try:
