@@ -1,1 +1,1 @@
-"""One body, one write: rows, meta, journal and counters in one transaction."""
+"""The ledger: every write to a conversation is a protocol message, and every protocol message is a write."""
