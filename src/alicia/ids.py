@@ -39,8 +39,8 @@ T = TypeVar("T")
 
 
 def pattern(*kinds: object) -> str:
-    """The regular expression that an id of one of these kinds matches in full."""
-    return f"^(?:{'|'.join(PREFIXES[kind] for kind in kinds)})_[A-Za-z0-9_-]{{{LENGTH}}}\\Z"
+    """The regular expression that an id of one of these kinds, and nothing else, matches in full."""
+    return f"(?:{'|'.join(PREFIXES[kind] for kind in kinds)})_[A-Za-z0-9_-]{{{LENGTH}}}"
 
 
 _PATTERNS: Final = {kind: re.compile(pattern(kind)) for kind in PREFIXES}
@@ -55,7 +55,7 @@ def new(kind: Callable[[str], T]) -> T:
 
 def parse(kind: Callable[[str], T], text: object) -> T:
     """Take an id that came from outside, or say what was expected and what came."""
-    if isinstance(text, str) and _PATTERNS[kind].match(text):
+    if isinstance(text, str) and _PATTERNS[kind].fullmatch(text):
         return kind(text)
     expected = f"{PREFIXES[kind]}_ and {LENGTH} characters of A-Z a-z 0-9 _ -"
     raise InvalidId(f"expected {expected}, got {text!r:.60}")

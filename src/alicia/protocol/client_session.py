@@ -1,15 +1,13 @@
 """The client's end of a conversation: the cursor into the agent's log, and the outbox."""
 
+from base64 import b64decode, b64encode
 from enum import Enum, auto
 from typing import Any, Final, Self
 
-import msgspec
-
 from alicia.errors import ErrorCode, RemoteProtocolError
 from alicia.ids import ConversationId
-from alicia.protocol.envelope import Envelope
+from alicia.protocol.envelope import Envelope, decode, encode
 from alicia.protocol.messages import (
-    BODIES,
     Acknowledgement,
     Body,
     Configuration,
@@ -189,7 +187,7 @@ class ClientSession(Session):
             "cursor": self.cursor,
             "clock": self.clock,
             "inFlight": self._in_flight and self._in_flight.stanza_id,
-            "outbox": [[body.CODE, msgspec.to_builtins(body)] for body in self._outbox],
+            "outbox": [b64encode(encode(_numbered(1, body))).decode() for body in self._outbox],
         }
 
     @classmethod
@@ -197,13 +195,12 @@ class ClientSession(Session):
         """The session that `dump` described."""
         session = cls(data["conversationId"], data["cursor"])
         session.clock = data["clock"]
-        session._outbox = [msgspec.convert(body, BODIES[code]) for code, body in data["outbox"]]
+        bodies = [decode(b64decode(envelope)).body for envelope in data["outbox"]]
+        session._outbox = [body for body in bodies if isinstance(body, Body)]
         if data["inFlight"] is not None:
-            first = session._outbox[0]
-            session._in_flight = Envelope(
-                stanza_id=data["inFlight"],
-                conversation_id=session.conversation_id,
-                type=first.CODE,
-                body=first,
-            )
+            session._in_flight = _numbered(data["inFlight"], session._outbox[0])
         return session
+
+
+def _numbered(stanza_id: int, body: Body) -> Envelope:
+    return Envelope(type=body.CODE, stanza_id=stanza_id, conversation_id=body.conversation_id, body=body)

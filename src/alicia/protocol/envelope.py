@@ -3,45 +3,37 @@
 Whatever a peer sends, `decode` gives an envelope that can be trusted in full or raises `RemoteProtocolError`.
 """
 
-import re
-from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Final, TypeAlias
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, Generic, TypeAlias
 
 import msgpack
 import msgspec
-from msgspec import Meta, Raw, Struct
+from msgspec import Struct
+from typing_extensions import TypeVar
 
 from alicia import ids
 from alicia.errors import ErrorCode, LocalProtocolError, RemoteProtocolError
-from alicia.protocol import values
-from alicia.protocol.messages import (
-    BODIES,
-    INT32_MAX,
-    INT32_MIN,
-    TRANSIENT,
-    Body,
-    Map,
-    Tombstone,
-)
-
-MAX_BYTES: Final = 2**20
-"""The largest envelope, and the largest packet; what is larger is refused with 105."""
+from alicia.protocol.careful import BAD_INPUT, MAX_BYTES, bad_header, is_map, read, too_large, unpacker
+from alicia.protocol.fields import FIELDS, id_check, text_of
+from alicia.protocol.messages import BODIES, TRANSIENT, Body, Map, MemoryTrace, StanzaId, Tombstone
+from alicia.protocol.values import MAX_KEY
 
 PACKET_BYTES: Final = 60_000
 """What fits into one data packet and leaves room for the transport's own headers."""
 
-MetaMap: TypeAlias = dict[Annotated[str, Meta(max_length=200)], Any]
+B_co = TypeVar("B_co", bound=Body | Tombstone, default=Body | Tombstone, covariant=True)
 
 
-class Envelope(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Envelope(Struct, Generic[B_co], frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """A body with its number. `previous_stanza_id` is set on durable agent stanzas and on no others."""
 
-    stanza_id: int
-    previous_stanza_id: int | None = None
-    conversation_id: ids.ConversationId = ids.ConversationId("")
+    # The type comes first so that it stands at a known place in the bytes.
     type: int
+    stanza_id: StanzaId
+    previous_stanza_id: StanzaId | None = None
+    conversation_id: ids.ConversationId = ids.ConversationId("")
     meta: Map | None = None
-    body: Body | Tombstone
+    body: B_co
 
     @property
     def durable(self) -> bool:
@@ -49,25 +41,32 @@ class Envelope(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=
         return self.previous_stanza_id is not None
 
 
-class _Header(Struct, kw_only=True, rename="camel"):
-    """An envelope whose body is still bytes, because only `type` says how to read them."""
+_Decode: TypeAlias = Callable[[bytes], Envelope[Body]]
+_Check: TypeAlias = Callable[[Any], object]
+_Reader: TypeAlias = tuple[_Decode, _Check, bool, Callable[[Any], str], bool]
 
-    stanza_id: int
-    previous_stanza_id: int | None = None
-    conversation_id: ids.ConversationId = ids.ConversationId("")
-    type: int
-    meta: MetaMap | None = None
-    body: Raw
 
+def _check(kind: type[Body]) -> _Check:
+    ids_are_good = id_check(kind)
+    if kind is not MemoryTrace:
+        return ids_are_good
+    # Without `confidence` it may have `relevance` instead, which only the careful decoder knows.
+    return lambda trace: trace.confidence is not None and ids_are_good(trace)
+
+
+def _reader(kind: type[Body]) -> _Reader:
+    """How to read envelopes of one type fast: a decoder, and what must be checked beyond the types."""
+    # Envelope[kind] decodes to plain Envelopes whose body has its type: one pass in C.
+    decoder = msgspec.msgpack.Decoder(Envelope[kind])
+    return decoder.decode, _check(kind), kind not in TRANSIENT, text_of(kind), bool(FIELDS[kind].nested)
+
+
+_READERS: Final = {code: _reader(kind) for code, kind in BODIES.items()}
+_TYPE_AT: Final = 6
+"""Where our own encoder puts the type: after the map's first byte and the key."""
 
 _encode: Final = msgspec.msgpack.Encoder().encode
-_decode_header: Final = msgspec.msgpack.Decoder(_Header).decode
-_decode_tombstone: Final = msgspec.msgpack.Decoder(Tombstone).decode
-_decode_fields: Final = msgspec.msgpack.Decoder(dict[str, Any]).decode
-_DECODERS: Final = {code: (kind, msgspec.msgpack.Decoder(kind).decode) for code, kind in BODIES.items()}
-_is_conversation_id: Final = re.compile(ids.pattern(ids.ConversationId)).match
-# What msgspec raises on bad input; UnicodeDecodeError and its own errors are ValueErrors.
-_BAD_INPUT: Final = (ValueError, RecursionError)
+_to_json: Final = msgspec.json.Encoder().encode
 
 
 def encode(envelope: Envelope) -> bytes:
@@ -83,167 +82,68 @@ def encode(envelope: Envelope) -> bytes:
 
 def decode(data: bytes) -> Envelope:
     """One envelope, checked in full; RemoteProtocolError says what is wrong with it."""
-    if len(data) > MAX_BYTES:
-        raise _too_large(data)
     try:
-        header = _decode_header(data)
-    except _BAD_INPUT as error:
-        raise _bad_header(data, error) from None
-    stanza_id = header.stanza_id
-    if not INT32_MIN <= stanza_id <= INT32_MAX or stanza_id == 0:
-        raise RemoteProtocolError(ErrorCode.STANZA, "`stanzaId` must be a 32-bit integer other than 0")
-    try:
-        body = _decode_body(data, header)
-        _check(data, header, body)
-    except RemoteProtocolError as error:
-        error.stanza_id = stanza_id
-        error.previous_stanza_id = header.previous_stanza_id if _is_durable(header) else None
-        raise
+        code = data[_TYPE_AT]
+        decode_typed, is_good, may_be_durable, text_of_body, has_nested = _READERS[code]
+        envelope = decode_typed(data)
+    except (LookupError, *BAD_INPUT):
+        return decode_carefully(data)
+    stanza_id, previous, body = envelope.stanza_id, envelope.previous_stanza_id, envelope.body
+    conversation_id = envelope.conversation_id
+    if (
+        # The type was a guess from one byte; that the whole agrees with it makes it certain.
+        envelope.type == code
+        and (stanza_id if previous is None else stanza_id < previous <= 0 and may_be_durable)
+        and conversation_id == body.conversation_id
+        and (conversation_id or stanza_id > 0)
+        and is_good(body)
+        and (len(data) <= MAX_KEY or _is_modest(data, envelope.meta))
+        # Zero bytes are rare; where there is one, it may be part of a number or a NUL in a text.
+        and (0 not in data or not _has_nul(envelope, text_of_body, has_nested))
+    ):
+        return envelope
+    return decode_carefully(data)
+
+
+def _is_modest(data: bytes, meta: Map | None) -> bool:
+    return len(data) <= MAX_BYTES and (not meta or max(map(len, meta)) <= MAX_KEY)
+
+
+def _has_nul(envelope: Envelope, text_of_body: Callable[[Any], str], has_nested: bool) -> bool:
+    if has_nested or envelope.meta is not None:
+        # JSON shows every NUL, and msgspec writes it faster than Python could look. (So does it a backslash
+        # before "u0000", but that is rarer still, and the careful decoder knows the difference.)
+        return b"\\u0000" in _to_json(envelope)
+    return "\0" in text_of_body(envelope.body)
+
+
+def decode_carefully(data: bytes) -> Envelope:
+    """The same as `decode`, always by the slow way."""
+    header, body = read(data)
     return Envelope(
-        stanza_id=stanza_id,
+        type=header.type,
+        stanza_id=header.stanza_id,
         previous_stanza_id=header.previous_stanza_id,
         conversation_id=header.conversation_id,
-        type=header.type,
         meta=header.meta,
         body=body,
     )
 
 
-def _decode_body(data: bytes, header: _Header) -> Body | Tombstone:
-    try:
-        kind, decode_body = _DECODERS[header.type]
-    except KeyError:
-        raise RemoteProtocolError(ErrorCode.UNKNOWN_TYPE, f"there is no message type {header.type}") from None
-    try:
-        if kind.ALIASES and any(alias.encode() in data for alias in kind.ALIASES):
-            return _decode_aliased(header.body, kind)
-        return decode_body(header.body)
-    except _BAD_INPUT as error:
-        # A tombstone lacks the `conversationId` that every durable body must have, so it always ends up here.
-        if _is_durable(header):
-            try:
-                return _decode_tombstone(header.body)
-            except _BAD_INPUT:
-                pass
-        raise _bad(error) from None
-
-
-def _decode_aliased(raw: Raw, kind: type[Body]) -> Body:
-    fields = _decode_fields(raw)
-    for alias, name in kind.ALIASES.items():
-        if alias in fields:
-            fields.setdefault(name, fields.pop(alias))
-    return msgspec.convert(fields, kind)
-
-
-def _check(data: bytes, header: _Header, body: Body | Tombstone) -> None:
-    """What the types alone do not say."""
-    if header.previous_stanza_id is not None and not (_is_durable(header) and type(body) not in TRANSIENT):
-        raise _invalid(
-            "`previousStanzaId` belongs on a durable stanza of the agent and names the one before it"
-        )
-    conversation_id = header.conversation_id
-    if isinstance(body, Tombstone):
-        if not _is_conversation_id(conversation_id):
-            raise _invalid("`conversationId` must be a conversation's id")
-    elif conversation_id != body.conversation_id:
-        raise _invalid("`conversationId` must be the same in the envelope and in its body")
-    elif not conversation_id and header.stanza_id < 0:
-        raise _invalid("`conversationId` may be missing only from a client's Configuration")
-    try:
-        if header.meta is not None:
-            values.check_map(header.meta)
-        if isinstance(body, Body):
-            for name in body.DYNAMIC:
-                values.check(getattr(body, name))
-        # Most envelopes hold no zero byte at all, and only then is there any text to search for NUL.
-        if b"\0" in data:
-            values.check_texts(body)
-            values.check(header.meta)
-    except values.Unstorable as error:
-        raise _invalid(f"{error}") from None
-    except RecursionError as error:
-        raise _bad(error) from None
-
-
-def _is_durable(header: _Header) -> bool:
-    previous = header.previous_stanza_id
-    return previous is not None and header.stanza_id < previous <= 0
-
-
-def _invalid(message: str) -> RemoteProtocolError:
-    return RemoteProtocolError(ErrorCode.INVALID_FIELD, message)
-
-
-def _bad(error: Exception) -> RemoteProtocolError:
-    """The peer's fault in the protocol's terms."""
-    if isinstance(error, RecursionError):
-        return _invalid(f"maps and lists must not nest more than {values.MAX_DEPTH} deep")
-    if isinstance(error, UnicodeDecodeError):
-        # UTF-8 has no surrogates; a peer whose strings are UTF-16 can still send half of a pair.
-        if error.object[error.start] == 0xED:
-            return _invalid("text must not contain lone surrogates")
-        return RemoteProtocolError(ErrorCode.MALFORMED, "text must be UTF-8")
-    if isinstance(error, msgspec.ValidationError):
-        return _invalid(str(error))
-    return RemoteProtocolError(ErrorCode.MALFORMED, f"this is not an envelope: {error}")
-
-
-def _bad_header(data: bytes, error: Exception) -> RemoteProtocolError:
-    if not data or not _is_map(data[0]):
-        return RemoteProtocolError(ErrorCode.MALFORMED, "an envelope must be a MessagePack map")
-    refusal = _bad(error)
-    refusal.stanza_id = _peek_stanza_id(data)
-    return refusal
-
-
-def _too_large(data: bytes) -> RemoteProtocolError:
-    message = f"an envelope holds at most {MAX_BYTES} bytes, this one has {len(data)}"
-    return RemoteProtocolError(ErrorCode.TOO_LARGE, message, stanza_id=_peek_stanza_id(data[:MAX_BYTES]))
-
-
-def _is_map(first_byte: int) -> bool:
-    return 0x80 <= first_byte <= 0x8F or first_byte in (0xDE, 0xDF)
-
-
-def _peek_stanza_id(data: bytes) -> int | None:
-    """The stanza id of an envelope that is cut short or otherwise bad, if it stands before the damage."""
-    unpacker = _unpacker(data)
-    try:
-        for _ in range(unpacker.read_map_header()):
-            start = unpacker.tell()
-            unpacker.skip()
-            if data[start : unpacker.tell()] == b"\xa8stanzaId":
-                start = unpacker.tell()
-                unpacker.skip()
-                stanza_id = msgspec.msgpack.decode(data[start : unpacker.tell()], type=int)
-                return stanza_id if INT32_MIN <= stanza_id <= INT32_MAX and stanza_id else None
-    except (ValueError, msgpack.UnpackException):
-        pass
-    return None
-
-
-def _unpacker(data: bytes) -> msgpack.Unpacker:
-    # Only its `skip` is used: it allocates nothing, whatever lengths the data claims.
-    unpacker = msgpack.Unpacker(max_buffer_size=MAX_BYTES)
-    unpacker.feed(data)
-    return unpacker
-
-
 def split(packet: bytes) -> Iterator[bytes]:
     """The envelopes of a packet in order, not yet decoded; RemoteProtocolError where no map begins."""
     if len(packet) > MAX_BYTES:
-        raise _too_large(packet)
-    unpacker = _unpacker(packet)
+        raise too_large(packet)
+    cursor = unpacker(packet)
     start = 0
     while start < len(packet):
         try:
-            if not _is_map(packet[start]):
+            if not is_map(packet[start]):
                 raise ValueError("an envelope must be a MessagePack map")
-            unpacker.skip()
+            cursor.skip()
         except (ValueError, msgpack.UnpackException) as error:
-            raise _bad_header(packet[start:], msgspec.DecodeError(str(error))) from None
-        end = unpacker.tell()
+            raise bad_header(packet[start:], msgspec.DecodeError(str(error))) from None
+        end = cursor.tell()
         yield packet[start:end]
         start = end
 

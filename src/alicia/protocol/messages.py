@@ -3,26 +3,27 @@
 `S` is the agent, `C` a client. Fields travel in camelCase; a field that is None is left out.
 """
 
-from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
 
 from alicia import ids
+from alicia.protocol.values import Map, Value
 
 
-def _id(*kinds: object) -> Meta:
-    return Meta(pattern=ids.pattern(*kinds))
+def _id(*kinds: object, empty: bool = False) -> Meta:
+    # The length costs nothing to check, a pattern would cost more than all the rest: see `id_patterns`.
+    lengths = [len(ids.PREFIXES[kind]) + 1 + ids.LENGTH for kind in kinds]
+    least = 0 if empty else min(lengths)
+    return Meta(min_length=least, max_length=max(lengths), extra={"kinds": kinds, "empty": empty})
 
 
 ConversationId: TypeAlias = Annotated[ids.ConversationId, _id(ids.ConversationId)]
-ConversationIdOrNone: TypeAlias = Annotated[
-    ids.ConversationId, Meta(pattern=rf"^\Z|{ids.pattern(ids.ConversationId)}")
-]
+ConversationIdOrNone: TypeAlias = Annotated[ids.ConversationId, _id(ids.ConversationId, empty=True)]
 MessageId: TypeAlias = Annotated[ids.MessageId, _id(ids.MessageId)]
 SentenceId: TypeAlias = Annotated[ids.SentenceId, _id(ids.SentenceId)]
 AudioId: TypeAlias = Annotated[ids.AudioId, _id(ids.AudioId)]
-# A plain string with one pattern: of two patterned strings in a union msgspec checks only the last.
 SoundId: TypeAlias = Annotated[str, _id(ids.SentenceId, ids.AudioId)]
 MemoryId: TypeAlias = Annotated[ids.MemoryId, _id(ids.MemoryId)]
 MemoryUseId: TypeAlias = Annotated[ids.MemoryUseId, _id(ids.MemoryUseId)]
@@ -39,7 +40,6 @@ Share: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
 Text: TypeAlias = Annotated[str, Meta(max_length=2**20)]
 Short: TypeAlias = Annotated[str, Meta(max_length=2_000)]
 Name: TypeAlias = Annotated[str, Meta(max_length=200)]
-Map: TypeAlias = dict[str, Any]
 
 Severity: TypeAlias = Literal["info", "warning", "error", "critical"]
 AnswerStatus: TypeAlias = Literal["completed", "stopped", "failed"]
@@ -148,7 +148,7 @@ class ToolUseResult(Body, frozen=True, kw_only=True):
 
     request_id: ToolUseId
     success: bool
-    result: Any = None
+    result: Value = None
     error_code: Count | None = None
     error_message: Text | None = None
     truncated: bool | None = None
