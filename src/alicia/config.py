@@ -1,10 +1,10 @@
 """The environment, read once into a frozen struct. Every variable has a default; a bad one is named."""
 
-import difflib
 import ipaddress
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, Self, cast, get_args
 from urllib.parse import urlsplit
@@ -131,7 +131,7 @@ def unknown_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
     reader = _Reader({})
     Config._read(reader)  # pyright: ignore[reportPrivateUsage]
     unknown = [name for name in environ if name.startswith("ALICIA_") and name not in reader.names]
-    return {name: next(iter(difflib.get_close_matches(name, reader.names, 1)), None) for name in unknown}
+    return {name: next(iter(get_close_matches(name, reader.names, 1, 0.8)), None) for name in unknown}
 
 
 class _Reader:

@@ -1,6 +1,7 @@
 """What `alicia up` does when something is wrong, or ends before its time."""
 
 import json
+import os
 import signal
 from collections.abc import Mapping
 from pathlib import Path
@@ -46,6 +47,15 @@ def test_a_signal_during_the_start_ends_it_cleanly(tmp_path: Path, model: Mappin
         assert "Alicia is ready" not in up.output
         assert up.lines[-1] == "Stopped."
         assert processes_of(home) == {}
+
+
+def test_a_reader_that_goes_away_does_not_end_the_stack(tmp_path: Path, model: Mapping[str, str]) -> None:
+    with Up(tmp_path / "home", model, only_until="^Alicia is ready") as up:
+        up.ready()
+        os.kill(up.children()["LiveKit"], signal.SIGKILL)
+        eventually(lambda: up.get("/readyz")[0] == 503, "LiveKit is gone")
+        eventually(lambda: up.get("/readyz")[0] == 200, "LiveKit is back")
+        assert up.end() == 0
 
 
 def test_servers_of_ones_own_are_used_and_not_started(

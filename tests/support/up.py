@@ -52,7 +52,9 @@ def processes_of(home: Path) -> dict[int, str]:
     mark = f"ALICIA_HOME={home}".encode()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if mark in (folder / "environ").read_bytes().split(b"\0"):
+            # PostgreSQL's backends write their titles over their environment, but work in its data folder.
+            ours = mark in (folder / "environ").read_bytes().split(b"\0")
+            if ours or (folder / "cwd").readlink().is_relative_to(home):
                 found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except OSError:
             continue
@@ -60,9 +62,15 @@ def processes_of(home: Path) -> dict[int, str]:
 
 
 class Up:
-    """`alicia up`, its output line by line, and its children. Use as a context manager."""
+    """`alicia up`, its output line by line, and its children. Use as a context manager.
 
-    def __init__(self, home: Path, settings: Mapping[str, str] | None = None) -> None:
+    With `only_until`, nobody reads the output any more after a line that matches.
+    """
+
+    def __init__(
+        self, home: Path, settings: Mapping[str, str] | None = None, *, only_until: str | None = None
+    ) -> None:
+        self._only_until = only_until
         self.home = home
         self.port = ports.choose()
         self.lines: list[str] = []
@@ -86,15 +94,17 @@ class Up:
             self.process.kill()
         self.process.wait()
         self._reader.join()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
         eventually(lambda: not processes_of(self.home), f"no process of {self.home} is left")
 
     def _read(self) -> None:
-        for line in self.process.stdout or ():
-            with self._changed:
-                self.lines.append(line.rstrip("\n"))
-                self._changed.notify_all()
+        assert self.process.stdout is not None
+        with self.process.stdout as output:
+            for line in output:
+                with self._changed:
+                    self.lines.append(line.rstrip("\n"))
+                    self._changed.notify_all()
+                if self._only_until is not None and re.search(self._only_until, line):
+                    break
         with self._changed:
             self._changed.notify_all()
 

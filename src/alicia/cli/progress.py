@@ -1,5 +1,7 @@
 """How `alicia up` shows what its parts do: live lines in a terminal, plain ones elsewhere."""
 
+import os
+import sys
 import time
 from typing import Protocol
 
@@ -35,7 +37,11 @@ class PlainProgress:
         self.say(_line(name, seconds, note))
 
     def say(self, line: str) -> None:
-        print(line, flush=True)
+        try:
+            print(line, flush=True)
+        except OSError:
+            # Whoever read this has gone, as in `alicia up | head`; the stack goes on without.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def finished(self, line: str) -> None:
         self.say(line)
