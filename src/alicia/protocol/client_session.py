@@ -13,6 +13,7 @@ from alicia.protocol.messages import (
     Configuration,
     ErrorMessage,
     Map,
+    Tombstone,
     UserMessage,
     subject,
 )
@@ -53,14 +54,14 @@ class ClientSession(Session):
         self.cursor = cursor
         self.wants_configuration = True
         self._asked = False
-        self._outbox: list[Body] = []
+        self._outbox: list[tuple[Body, Map | None]] = []
         self._in_flight: Envelope | None = None
         self._sent = False
 
     @property
     def outbox(self) -> tuple[Body, ...]:
         """The bodies that the agent has not confirmed yet, oldest first."""
-        return tuple(self._outbox)
+        return tuple(body for body, _ in self._outbox)
 
     def configuration(self, **settings: Any) -> Envelope:
         """The Configuration to send now, with the cursor; `settings` are its other fields."""
@@ -70,16 +71,16 @@ class ClientSession(Session):
         body = Configuration(conversation_id=self.conversation_id, last_sequence_seen=self.cursor, **settings)
         return self.stamp(body)
 
-    def submit(self, body: Body) -> None:
+    def submit(self, body: Body, meta: Map | None = None) -> None:
         """Put a body into the outbox; it stays there until the agent confirms or refuses it."""
-        self._outbox.append(body)
+        self._outbox.append((body, meta))
 
     def next_to_send(self) -> Envelope | None:
         """The body in flight, if it has to be sent now; None while it waits for its acknowledgement."""
         if self._sent or not self._outbox or not self.conversation_id:
             return None
         if self._in_flight is None:
-            self._in_flight = self.stamp(self._outbox[0])
+            self._in_flight = self.stamp(*self._outbox[0])
         self._sent = True
         return self._in_flight
 
@@ -100,10 +101,8 @@ class ClientSession(Session):
         self._observe(stanza_id)
         body = envelope.body
         if envelope.previous_stanza_id is not None:
-            receipt = self._follow(stanza_id, envelope.previous_stanza_id)
-            if isinstance(body, Body):
-                self._hear_echo(body)
-            return receipt
+            self._hear_echo(envelope)
+            return self._follow(stanza_id, envelope.previous_stanza_id)
         if isinstance(body, Configuration):
             return self._hear_configuration(body)
         if isinstance(body, Acknowledgement):
@@ -167,12 +166,18 @@ class ClientSession(Session):
             # It will never be taken; in the outbox it would only bar the way for the others.
             self._settle()
 
-    def _hear_echo(self, body: Body) -> None:
+    def _hear_echo(self, envelope: Envelope) -> None:
         if not self._outbox:
             return
-        wanted = identity(self._outbox[0])
-        renamed = isinstance(body, UserMessage) and (body.CODE, body.local_id) == wanted[:2]
-        if renamed or identity(body) == wanted:
+        echo, sent = envelope.body, self._outbox[0][0]
+        if isinstance(echo, Tombstone):
+            ours = (envelope.type, echo.id) == (sent.CODE, subject(sent))
+        else:
+            renamed = (
+                isinstance(echo, UserMessage) and isinstance(sent, UserMessage) and echo.local_id == sent.id
+            )
+            ours = renamed or identity(echo) == identity(sent)
+        if ours:
             self._settle()
 
     def _settle(self) -> None:
@@ -187,7 +192,7 @@ class ClientSession(Session):
             "cursor": self.cursor,
             "clock": self.clock,
             "inFlight": self._in_flight and self._in_flight.stanza_id,
-            "outbox": [b64encode(encode(_numbered(1, body))).decode() for body in self._outbox],
+            "outbox": [b64encode(encode(_numbered(1, *waiting))).decode() for waiting in self._outbox],
         }
 
     @classmethod
@@ -195,12 +200,16 @@ class ClientSession(Session):
         """The session that `dump` described."""
         session = cls(data["conversationId"], data["cursor"])
         session.clock = data["clock"]
-        bodies = [decode(b64decode(envelope)).body for envelope in data["outbox"]]
-        session._outbox = [body for body in bodies if isinstance(body, Body)]
+        for text in data["outbox"]:
+            envelope = decode(b64decode(text))
+            if isinstance(envelope.body, Body):
+                session.submit(envelope.body, envelope.meta)
         if data["inFlight"] is not None:
-            session._in_flight = _numbered(data["inFlight"], session._outbox[0])
+            session._in_flight = _numbered(data["inFlight"], *session._outbox[0])
         return session
 
 
-def _numbered(stanza_id: int, body: Body) -> Envelope:
-    return Envelope(type=body.CODE, stanza_id=stanza_id, conversation_id=body.conversation_id, body=body)
+def _numbered(stanza_id: int, body: Body, meta: Map | None) -> Envelope:
+    return Envelope(
+        type=body.CODE, stanza_id=stanza_id, conversation_id=body.conversation_id, meta=meta, body=body
+    )
