@@ -1,1 +1,37 @@
 """The Python SDK: connect, ask, resume."""
+
+from alicia.client.answer import Answer
+from alicia.client.connecting import connect
+from alicia.client.conversation import Conversation
+from alicia.client.errors import (
+    AnswerFailed,
+    Closed,
+    Erased,
+    Forbidden,
+    InvalidMessage,
+    Refused,
+    StoreError,
+    Unavailable,
+)
+from alicia.client.events import Event, LogRestarted, State, StateChange
+from alicia.errors import AliciaError, NotFound
+
+__all__ = [
+    "AliciaError",
+    "Answer",
+    "AnswerFailed",
+    "Closed",
+    "Conversation",
+    "Erased",
+    "Event",
+    "Forbidden",
+    "InvalidMessage",
+    "LogRestarted",
+    "NotFound",
+    "Refused",
+    "State",
+    "StateChange",
+    "StoreError",
+    "Unavailable",
+    "connect",
+]

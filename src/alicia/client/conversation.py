@@ -1,0 +1,241 @@
+"""The application's handle on a conversation."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Final, Self
+
+import msgspec
+
+from alicia import ids
+from alicia.client.access import Access, Door
+from alicia.client.answer import Answer
+from alicia.client.driver import Driver
+from alicia.client.events import Event, Hub, State
+from alicia.client.log import Log
+from alicia.client.store import Store
+from alicia.errors import AliciaError
+from alicia.protocol.envelope import Envelope
+from alicia.protocol.messages import (
+    AssistantMessage,
+    AssistantSentence,
+    Body,
+    ControlStop,
+    ControlVariation,
+    Map,
+    StartAnswer,
+    StopType,
+    UserMessage,
+    UserNote,
+)
+
+LINGER_SECONDS: Final = 5.0
+"""How long leaving waits for what was sent to be confirmed."""
+
+
+class Conversation:
+    """A conversation that stays connected by itself; make it with `alicia.connect`.
+
+    Whatever is sent is on disk when the call returns, waits while the server is away, and is sent again until
+    it is confirmed, if need be by the next program that opens the conversation here.
+    """
+
+    def __init__(
+        self, door: Door, store: Store, conversation_id: str | None, settings: Map, history: bool
+    ) -> None:
+        self._hub = Hub(unheard=None) if history else Hub()
+        self._log = Log(store, self._hub, conversation_id, history=history)
+        self._driver = Driver(door, self._log, self._hub, settings["device"], settings)
+        self._current = _Current(self._hub)
+        self._failure: AliciaError | None = None
+
+    @property
+    def id(self) -> ids.ConversationId | None:
+        """The conversation's id; None only while a new one has not reached the server yet."""
+        known = self._log.session.conversation_id or self._driver.conversation_id
+        return ids.ConversationId(known) if known else None
+
+    @property
+    def state(self) -> State:
+        """How it is connected now."""
+        return self._driver.state
+
+    @property
+    def outbox(self) -> tuple[Body, ...]:
+        """What was sent and is not confirmed yet, oldest first."""
+        return self._log.outbox
+
+    @property
+    def log(self) -> Sequence[Envelope]:
+        """Every durable stanza so far, in order, if `history` was asked for; else empty."""
+        return self._log.entries
+
+    @property
+    def answering(self) -> ids.MessageId | None:
+        """The answer that is being given now, whoever asked."""
+        return self._current.answer_id
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """Everything that happens from here on, live and replayed, each once, until the conversation closes.
+
+        The first call also gets what has happened since `connect`. An event counts as handled when the next
+        one is asked for; after a crash, those not handled come again.
+        """
+        subscription = self._hub.subscribe()
+        try:
+            async for event in subscription:
+                yield event
+        finally:
+            subscription.close()
+
+    def ask(self, text: str, *, previous_id: ids.MessageId | None = None) -> Answer:
+        """Send a message at once; iterate over what this returns to follow the answer, or await its text."""
+        return self._follow(
+            UserMessage(
+                id=ids.new(ids.MessageId),
+                conversation_id=self._address,
+                previous_id=previous_id,
+                content=text,
+                timestamp=datetime.now(UTC).isoformat(),
+            )
+        )
+
+    def edit(self, message_id: ids.MessageId, text: str) -> Answer:
+        """Say something else in place of an earlier message of the user's, and follow the new answer."""
+        return self._vary(message_id, "edit", text)
+
+    def regenerate(self, message_id: ids.MessageId) -> Answer:
+        """Have an answer given again, and follow the new one."""
+        return self._vary(message_id, "regenerate", None)
+
+    async def note(
+        self, text: str, *, message_id: ids.MessageId | None = None, note_type: str | None = None
+    ) -> ids.NoteId:
+        """Write a note on a message, or on the conversation."""
+        note = UserNote(
+            id=ids.new(ids.NoteId),
+            conversation_id=self._address,
+            message_id=message_id,
+            content=text,
+            note_type=note_type,
+        )
+        await self.send(note)
+        return note.id
+
+    async def stop(self, target_id: ids.MessageId | None = None, *, stop_type: StopType = "all") -> bool:
+        """Stop an answer, by default the one that is being given; false if there is none."""
+        target_id = target_id or self.answering
+        if target_id is None:
+            return False
+        await self.send(ControlStop(conversation_id=self._address, target_id=target_id, stop_type=stop_type))
+        return True
+
+    async def send(self, body: Body) -> None:
+        """Send any body that a client may send; it is addressed to this conversation whatever it says.
+
+        Returns when it is safe on disk; `flush` waits until it is stored by the server. InvalidMessage says
+        what an agent would refuse.
+        """
+        self._submit(body)
+
+    async def online(self) -> None:
+        """Wait until an agent is there."""
+        if self.state is State.ONLINE:
+            return
+        subscription = self._hub.subscribe(lambda _: self.state is State.ONLINE)
+        try:
+            await anext(subscription)
+        finally:
+            subscription.close()
+
+    async def flush(self) -> None:
+        """Wait until everything that was sent is confirmed."""
+        await self._driver.idle.wait()
+
+    @property
+    def _address(self) -> ids.ConversationId:
+        return self._log.session.conversation_id or self._log.draft
+
+    def _vary(self, message_id: ids.MessageId, mode: str, text: str | None) -> Answer:
+        return self._follow(
+            ControlVariation(
+                id=ids.new(ids.MessageId),
+                conversation_id=self._address,
+                target_id=message_id,
+                mode="edit" if mode == "edit" else "regenerate",
+                content=text,
+            )
+        )
+
+    def _follow(self, body: UserMessage | ControlVariation) -> Answer:
+        async def stop(target_id: ids.MessageId) -> None:
+            await self.stop(target_id)
+
+        answer = Answer(self._hub, body, stop)
+        try:
+            self._submit(body)
+        except AliciaError:
+            answer.close()
+            raise
+        return answer
+
+    def _submit(self, body: Body) -> None:
+        if self._failure is not None:
+            raise self._failure
+        self._log.submit(msgspec.structs.replace(body, conversation_id=self._address))
+        self._driver.wake()
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[Self]:
+        """Stay connected inside the block. Raises at once what trying again can't mend."""
+        access = await self._driver.first_knock()
+        task = asyncio.create_task(self._run(access))
+        try:
+            yield self
+            if self.state is State.ONLINE:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self.flush(), LINGER_SECONDS)
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+            self._hub.give_up_unclaimed()
+            self._log.save()
+            self._hub.end()
+
+    async def _run(self, access: Access | None) -> None:
+        try:
+            await self._driver.run(access)
+        except AliciaError as error:
+            self._failure = error
+            self._hub.end(error)
+
+
+class _Current:
+    """Knows which answer is being given."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._open: list[ids.MessageId] = []
+        hub.subscribe(self._notice)
+
+    @property
+    def answer_id(self) -> ids.MessageId | None:
+        return self._open[-1] if self._open else None
+
+    def _notice(self, event: Event) -> bool:
+        """Never wants an event, only looks at it."""
+        match event:
+            case StartAnswer():
+                self._open.append(event.id)
+            case AssistantSentence(is_final=True):
+                self._over(event.previous_id)
+            case AssistantMessage():
+                self._over(event.id)
+            case _:
+                pass
+        return False
+
+    def _over(self, answer_id: ids.MessageId) -> None:
+        if answer_id in self._open:
+            self._open.remove(answer_id)

@@ -1,0 +1,134 @@
+"""What a device knows of a conversation: the protocol's state machine, kept on disk."""
+
+import msgspec
+import structlog
+
+from alicia import ids
+from alicia.client.errors import InvalidMessage
+from alicia.client.events import Event, Hub, LogRestarted
+from alicia.client.store import State, Store
+from alicia.errors import AliciaError, ErrorCode, RemoteProtocolError
+from alicia.protocol.client_session import NEW_CONVERSATION, ClientSession, Receipt
+from alicia.protocol.envelope import Envelope, decode, decode_packet, encode
+from alicia.protocol.messages import Acknowledgement, Body, Configuration, ErrorMessage, subject
+
+log = structlog.get_logger(__name__)
+
+
+class Log:
+    """Takes the agent's packets and the application's bodies; publishes what is new, each once."""
+
+    def __init__(self, store: Store, hub: Hub, conversation_id: str | None, *, history: bool) -> None:
+        self._store = store
+        self._hub = hub
+        self._history = history
+        self.entries: list[Envelope] = []
+        """The whole log, if it was asked for."""
+        self.changed = False
+        """Whether the disk lags behind; losing that only means hearing something again."""
+        kept = store.state
+        known = ids.ConversationId(conversation_id or kept.conversation_id)
+        self.draft = ids.new(ids.ConversationId)
+        """Stands for the conversation's id in what is written before there is one."""
+        self._drafts: list[Body] = [] if known else store.outbox(self.draft)
+        self.session = self._load(kept, known) if known else ClientSession(NEW_CONVERSATION, 0)
+
+    def _load(self, kept: State, conversation_id: ids.ConversationId) -> ClientSession:
+        session = ClientSession(conversation_id, 0 if self._history else kept.cursor)
+        session.clock = max(session.clock, kept.clock)
+        for body in self._store.outbox(conversation_id):
+            session.submit(body)
+        return session
+
+    @property
+    def opened(self) -> bool:
+        """Whether an agent knows of the conversation."""
+        return bool(self.session.conversation_id)
+
+    @property
+    def outbox(self) -> tuple[Body, ...]:
+        return (*self.session.outbox, *self._drafts)
+
+    def submit(self, body: Body) -> None:
+        """Keep a body until the agent confirms it; InvalidMessage if no agent would take it."""
+        try:
+            decode(
+                encode(Envelope(stanza_id=1, conversation_id=body.conversation_id, type=body.CODE, body=body))
+            )
+        except AliciaError as error:
+            raise InvalidMessage(f"This {type(body).__name__} can't be sent: {error}") from error
+        self._store.append(body)
+        if self.opened:
+            self.session.submit(body)
+        else:
+            self._drafts.append(body)
+
+    def take(self, packet: bytes) -> bool:
+        """Take a packet of the agent's; true if the agent's Configuration was in it."""
+        configured = False
+        for item in decode_packet(packet):
+            if isinstance(item, RemoteProtocolError):
+                log.warning("unreadable stanza", stanza_id=item.stanza_id, reason=item.message)
+                self.session.skip(item)
+                continue
+            before = self.session.outbox
+            try:
+                receipt = self.session.receive(item)
+            except RemoteProtocolError as error:
+                log.warning("stray stanza", stanza_id=item.stanza_id, reason=error.message)
+                continue
+            self._confirm(before)
+            if isinstance(item.body, Configuration):
+                configured = True
+                self._open()
+            self._publish(item, receipt, before)
+        self.changed = True
+        return configured
+
+    def _confirm(self, before: tuple[Body, ...]) -> None:
+        confirmed = len(before) - len(self.session.outbox)
+        if confirmed:
+            self.save(confirmed)
+
+    def _open(self) -> None:
+        """The conversation has its id: what was written before goes there."""
+        drafts, self._drafts = self._drafts, []
+        for body in drafts:
+            self.session.submit(msgspec.structs.replace(body, conversation_id=self.session.conversation_id))
+        if not self._store.state.conversation_id:
+            self.save()
+            self._store.rename(self.session.conversation_id)
+
+    def _publish(self, envelope: Envelope, receipt: Receipt, before: tuple[Body, ...]) -> None:
+        body: Event = envelope.body
+        if receipt is Receipt.RESTARTED:
+            self.entries.clear()
+            self._hub.publish(LogRestarted())
+        if receipt is Receipt.ACCEPTED:
+            if self._history:
+                self.entries.append(envelope)
+            self._hub.publish(body, envelope.previous_stanza_id)
+        elif not envelope.durable and not _is_routine(body):
+            if isinstance(body, ErrorMessage) and len(before) > len(self.session.outbox):
+                # An agent that could not read a body can't name it either, but we know which one it was.
+                body = msgspec.structs.replace(body, originating_id=subject(before[0]))
+            self._hub.publish(body)
+
+    def save(self, confirmed: int = 0) -> None:
+        """Bring the disk up to what the application has handled."""
+        state = State(
+            device=self._store.state.device,
+            conversation_id=self.session.conversation_id,
+            cursor=self._hub.handled_cursor(self.session.cursor),
+            clock=self.session.clock,
+        )
+        if confirmed or state != self._store.state:
+            self._store.save(state, confirmed=confirmed)
+        self.changed = False
+
+
+def _is_routine(body: Event) -> bool:
+    """What only keeps both ends in step and means nothing to an application."""
+    if isinstance(body, Acknowledgement):
+        return body.acknowledged_stanza_id == 0
+    return isinstance(body, ErrorMessage) and body.code == ErrorCode.STANZA
