@@ -1,62 +1,122 @@
-"""The worker: registers with LiveKit and takes a job for each room."""
+"""The worker: registers with LiveKit and lives a conversation in each room it is sent to."""
 
 import asyncio
+import logging
 import os
+import secrets
 import signal
 from collections.abc import Callable
+from typing import Final
 
+from livekit import api
 from livekit.agents import AgentServer, JobContext, JobExecutorType
 
+from alicia.agent.job import Job
+from alicia.agent.services import open_services
+from alicia.agent.sweep import sweep
 from alicia.config import Config
+from alicia.engine.conversation import Services
 
-AGENT_NAME = "alicia"
-JOBS_AT_ONCE = 20
-DRAIN_SECONDS = 600
+AGENT_NAME: Final = "alicia"
+JOBS_AT_ONCE: Final = 100
+DRAIN_SECONDS: Final = 600
+
+
+class Worker:
+    """Jobs come in threads of their own, but every conversation lives in this loop.
+
+    So all share one pool of connections and one model, and none waits for another thread's turn.
+    """
+
+    def __init__(self, config: Config, services: Services) -> None:
+        livekit = config.need_livekit()
+        self.server = AgentServer(
+            ws_url=livekit.url,
+            api_key=livekit.api_key,
+            api_secret=livekit.api_secret,
+            host="127.0.0.1",
+            port=0,
+            job_executor_type=JobExecutorType.THREAD,
+            num_idle_processes=1,
+            # By jobs, not by CPU: a machine that is busy talking must not turn its user away.
+            load_fnc=lambda worker: min(len(worker.active_jobs) / JOBS_AT_ONCE, 1.0),
+            load_threshold=1.0,
+            drain_timeout=DRAIN_SECONDS,
+        )
+        self.server.rtc_session(self._answer_room, agent_name=AGENT_NAME)
+        self._services = services
+        self._loop = asyncio.get_running_loop()
+        self._jobs: set[Job] = set()
+
+    def on_registered(self, callback: Callable[[], None]) -> None:
+        """LiveKit knows this worker from now on."""
+
+        def registered(*_: object) -> None:
+            callback()
+
+        self.server.on("worker_registered", registered)  # pyright: ignore[reportUnknownMemberType]
+
+    async def drain(self) -> None:
+        """Take no new rooms, and leave each one when its running answers are done."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.server.drain())
+            for job in self._jobs:
+                tasks.create_task(job.drain())
+
+    async def _answer_room(self, context: JobContext) -> None:
+        """In the job's own thread: have the room lived in the worker's loop, and wait for the end."""
+        info = next(each for each in self.server.active_jobs if each.job.id == context.job.id)
+        living = asyncio.run_coroutine_threadsafe(
+            self._live(info.job.room.name, info.url, info.token), self._loop
+        )
+        try:
+            await asyncio.wrap_future(living)
+        finally:
+            context.shutdown()
+
+    async def _live(self, room: str, url: str, token: str) -> None:
+        job = Job(room, self._services)
+        self._jobs.add(job)
+        try:
+            await job.run(url, token)
+        finally:
+            self._jobs.discard(job)
 
 
 async def run(config: Config, registered: Callable[[], None] = lambda: None) -> None:
     """Work until told to stop; call `registered` when LiveKit first knows this worker.
 
-    SIGTERM and SIGINT drain: running jobs end by themselves, new ones go to others. SIGQUIT stops at once and
-    leaves what is unfinished to another worker.
+    SIGTERM and SIGINT drain: running answers end, new rooms go to others. SIGQUIT stops at once and leaves
+    what is unfinished to another worker.
     """
     livekit = config.need_livekit()
-    # In the environment these would win over the arguments below.
+    # In the environment these would win over the arguments.
     for name in ("LIVEKIT_URL", "LIVEKIT_API_KEY", "LIVEKIT_API_SECRET"):
         os.environ.pop(name, None)
-    server = AgentServer(
-        ws_url=livekit.url,
-        api_key=livekit.api_key,
-        api_secret=livekit.api_secret,
-        host="127.0.0.1",
-        port=0,
-        job_executor_type=JobExecutorType[config.agent_executor.upper()],
-        num_idle_processes=0 if config.agent_executor == "thread" else 1,
-        # By jobs, not by CPU: a machine that is busy talking must not turn its user away.
-        load_fnc=lambda worker: min(len(worker.active_jobs) / JOBS_AT_ONCE, 1.0),
-        drain_timeout=DRAIN_SECONDS,
-    )
-
-    def on_registered(*_: object) -> None:
-        registered()
-
-    server.rtc_session(_answer_room, agent_name=AGENT_NAME)
-    server.on("worker_registered", on_registered)  # pyright: ignore[reportUnknownMemberType]
-
+    logging.getLogger("livekit.agents").addFilter(_is_news)
     quits: asyncio.Queue[bool] = asyncio.Queue()
     loop = asyncio.get_running_loop()
     for number, drain in ((signal.SIGTERM, True), (signal.SIGINT, True), (signal.SIGQUIT, False)):
         loop.add_signal_handler(number, quits.put_nowait, drain)
 
-    async with asyncio.TaskGroup() as group:
-        work = group.create_task(server.run())
+    agent_id = secrets.token_hex(8)
+    async with (
+        open_services(config, agent_id) as services,
+        api.LiveKitAPI(livekit.url, livekit.api_key, livekit.api_secret) as server_api,
+        asyncio.TaskGroup() as group,
+    ):
+        worker = Worker(config, services)
+        worker.on_registered(registered)
+        work = group.create_task(worker.server.run())
+        sweeping = group.create_task(sweep(services, server_api))
         if await quits.get():
-            draining = group.create_task(server.drain())
+            draining = group.create_task(worker.drain())
             hurry = group.create_task(_hurry(quits))
             await asyncio.wait([draining, hurry], return_when=asyncio.FIRST_COMPLETED)
             draining.cancel()
             hurry.cancel()
-        await server.aclose()
+        sweeping.cancel()
+        await worker.server.aclose()
         await work
 
 
@@ -65,5 +125,6 @@ async def _hurry(quits: asyncio.Queue[bool]) -> None:
     await quits.get()
 
 
-async def _answer_room(job: JobContext) -> None:
-    await job.connect()
+def _is_news(record: logging.LogRecord) -> bool:
+    """The framework warns that its own way of joining a room is not used; that is how it is meant here."""
+    return "room connection was not established" not in record.getMessage()

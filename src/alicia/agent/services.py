@@ -1,0 +1,57 @@
+"""What a worker's conversations share, opened once."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import structlog
+
+from alicia.config import Config
+from alicia.engine.conversation import Services
+from alicia.engine.ports import NoRecall
+from alicia.errors import ConfigError
+from alicia.ledger.ledger import Ledger
+from alicia.llm.chat import ChatModel
+from alicia.storage.pool import make_pool
+
+log = structlog.get_logger(__name__)
+
+WINDOW: Final = 4096
+"""The context window of a model that does not tell its own."""
+ANSWER_SHARE: Final = 4
+"""One part in so many of the window is kept for the answer."""
+WINDOW_EVERY: Final = 10.0
+CONNECTIONS: Final = 10
+
+
+@asynccontextmanager
+async def open_services(config: Config, agent_id: str) -> AsyncGenerator[Services]:
+    """The database's pool, the ledger and the model, for as long as the worker lives."""
+    if config.llm is None:
+        raise ConfigError("Set ALICIA_LLM_URL, or start everything with `alicia up`.")
+    pool = make_pool(config.need_database_url(), max_size=CONNECTIONS)
+    model = ChatModel(config.llm.url, config.llm.model or "default", config.llm.api_key)
+    async with pool, model, asyncio.TaskGroup() as tasks:
+        services = Services(
+            pool=pool, ledger=Ledger(pool, agent_id), model=model, recall=NoRecall(), budget=_budget(WINDOW)
+        )
+        asking = tasks.create_task(_learn_window(services, model))
+        try:
+            yield services
+        finally:
+            asking.cancel()
+
+
+async def _learn_window(services: Services, model: ChatModel) -> None:
+    """A model that is still being loaded does not tell its window, so it is asked again."""
+    while True:
+        if window := await model.context_window(0):
+            services.budget = _budget(window)
+            log.info("context window known", tokens=window)
+            return
+        await asyncio.sleep(WINDOW_EVERY)
+
+
+def _budget(window: int) -> int:
+    return window - window // ANSWER_SHARE

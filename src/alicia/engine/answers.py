@@ -1,0 +1,97 @@
+"""The questions of a conversation, answered one after the other, whoever is there."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+import structlog
+
+from alicia.engine.broadcast import Broadcast
+from alicia.engine.history import History
+from alicia.engine.prompt import Turn
+from alicia.engine.turn import Answer, Question
+from alicia.errors import ErrorCode, ModelUnavailable
+from alicia.ids import ConversationId
+from alicia.protocol.messages import ErrorMessage
+
+log = structlog.get_logger(__name__)
+
+
+class Answers:
+    """A queue with one answer running. `make` begins the answer to a question."""
+
+    def __init__(self, make: Callable[[Question], Answer], line: Broadcast, history: History) -> None:
+        self.idle = asyncio.Event()
+        """Nothing is asked that is not answered."""
+        self.idle.set()
+        self._make = make
+        self._line = line
+        self._history = history
+        self._questions: deque[Question] = deque()
+        self._asked = asyncio.Event()
+        self._running: Answer | None = None
+
+    def ask(self, question: Question) -> None:
+        self._questions.append(question)
+        self.idle.clear()
+        self._asked.set()
+
+    def stop(self, target_id: str) -> None:
+        """End the running answer if this is its id, or that of the message it answers."""
+        running = self._running
+        if running is not None and target_id in (running.id, running.question.message_id):
+            running.stop()
+
+    def leave_branch(self, target_id: str) -> None:
+        """Nothing of the branch that begins with this message is answered any more."""
+        self._history.supersede(target_id)
+        running = self._running
+        if running is not None and (
+            running.id == target_id or self._history.superseded(running.question.message_id)
+        ):
+            running.superseded = True
+            running.stop()
+        left = [each for each in self._questions if not self._history.superseded(each.message_id)]
+        self._questions = deque(left)
+
+    async def run(self) -> None:
+        """Forever, in the order in which they were asked."""
+        while True:
+            while not self._questions:
+                self.idle.set()
+                self._asked.clear()
+                await self._asked.wait()
+            self._running = self._make(self._questions.popleft())
+            try:
+                await self._finish(self._running)
+            finally:
+                self._running = None
+
+    async def _finish(self, answer: Answer) -> None:
+        conversation_id = self._line.session.conversation_id
+        log.info("answer started", conversation_id=conversation_id, message_id=answer.id)
+        await answer.run()
+        log.info("answer ended", conversation_id=conversation_id, message_id=answer.id, status=answer.status)
+        self._history.add(
+            Turn(
+                id=answer.id,
+                role="assistant",
+                text=answer.text,
+                previous_id=answer.question.message_id,
+                superseded=answer.superseded,
+            )
+        )
+        if answer.failure is not None:
+            await self._line.tell_all(_failure(answer.failure, answer.id, conversation_id))
+
+
+def _failure(error: Exception, answer_id: str, conversation_id: ConversationId) -> ErrorMessage:
+    expected = isinstance(error, ModelUnavailable)
+    return ErrorMessage(
+        conversation_id=conversation_id,
+        code=ErrorCode.UNAVAILABLE if expected else ErrorCode.INTERNAL,
+        message=str(error) if expected else "Something went wrong here; the operator finds it in the log.",
+        severity="error",
+        recoverable=True,
+        originating_id=answer_id,
+    )

@@ -1,0 +1,351 @@
+"""A conversation's life in one agent, from the first Configuration to the day another agent takes it over."""
+
+import asyncio
+import time
+from typing import Final
+
+import msgspec
+import structlog
+from msgspec.structs import replace
+
+from alicia import ids
+from alicia.engine.answers import Answers
+from alicia.engine.broadcast import Broadcast, Room
+from alicia.engine.devices import Device, Devices
+from alicia.engine.history import History
+from alicia.engine.ports import ChatModel, Recall
+from alicia.engine.prompt import Turn
+from alicia.engine.turn import Answer, Question
+from alicia.errors import (
+    DatabaseUnavailable,
+    ErrorCode,
+    NotFound,
+    RemoteProtocolError,
+    StandDown,
+)
+from alicia.ledger.entries import Entry
+from alicia.ledger.ledger import Ledger, session_of
+from alicia.protocol.envelope import Envelope, decode_packet
+from alicia.protocol.messages import (
+    Body,
+    Configuration,
+    ControlStop,
+    ControlVariation,
+    UserMessage,
+    UserNote,
+)
+from alicia.protocol.session import AgentSession, Verdict
+from alicia.storage.conversations import Conversation as Row
+from alicia.storage.messages import history, message
+from alicia.storage.pool import Pool
+from alicia.storage.unfinished import unfinished
+
+log = structlog.get_logger(__name__)
+
+INBOX: Final = 1_000
+"""Packets that may wait; beyond that they are dropped, and their senders send them again."""
+ERRORS_IN_A_ROW: Final = 20
+"""After so many bad stanzas without a good one a device gets no more answers to them."""
+HEAD_AFTER: Final = 2.0
+HEAD_EVERY: Final = 15.0
+HEARTBEAT: Final = 3.0
+CLAIM_EVERY: Final = 0.5
+CLAIM_PATIENCE: Final = 15.0
+"""Longer than a lease lasts without a heartbeat: whoever still has it then is alive."""
+TURNS: Final = 500
+"""How many messages are read back for the prompt."""
+
+
+class Services(msgspec.Struct, kw_only=True):
+    """What every conversation of a worker shares."""
+
+    pool: Pool
+    ledger: Ledger
+    model: ChatModel
+    recall: Recall
+    budget: int
+    """How many tokens a prompt may have."""
+
+
+class Conversation:
+    """Takes what devices send, in order; stores it, answers it, and keeps every device up to date."""
+
+    def __init__(self, conversation_id: ids.ConversationId, services: Services, room: Room) -> None:
+        self.id = conversation_id
+        self._services = services
+        self._devices = Devices()
+        self._present: set[str] = set()
+        self._owner: str | None = None
+        self._room = room
+        self._line = Broadcast(services.ledger, AgentSession(conversation_id), room, self._devices)
+        self._history = History(services.budget)
+        self._inbox: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue(INBOX)
+        self._answers = Answers(self._begin, self._line, self._history)
+        self._draining = False
+        self._loaded = asyncio.Event()
+        self._tasks = asyncio.TaskGroup()
+        self._replays: dict[str, asyncio.Task[None]] = {}
+
+    def receive(self, identity: str, packet: bytes) -> None:
+        """A packet came from this participant. Never waits."""
+        if not self._draining and not self._inbox.full():
+            self._inbox.put_nowait((identity, packet))
+
+    def joined(self, identity: str) -> None:
+        """A participant came."""
+        self._present.add(identity)
+
+    def left(self, identity: str) -> None:
+        """A participant went."""
+        self._present.discard(identity)
+        self._devices.leave(identity)
+        if replay := self._replays.pop(identity, None):
+            replay.cancel()
+
+    @property
+    def busy(self) -> bool:
+        """Somebody is here, or something is still to be done."""
+        return bool(self._present) or not self._answers.idle.is_set() or not self._inbox.empty()
+
+    async def drain(self) -> None:
+        """Take nothing new, and return when every question taken so far is answered."""
+        self._draining = True
+        await self._loaded.wait()
+        await self._answers.idle.wait()
+
+    async def run(self) -> None:
+        """Live until cancelled; StandDown when another agent has the conversation."""
+        try:
+            async with self._tasks:
+                await self._resume()
+                self._loaded.set()
+                self._tasks.create_task(self._read_inbox())
+                self._tasks.create_task(self._answers.run())
+                self._tasks.create_task(self._state_head())
+                self._tasks.create_task(self._keep_lease())
+        except* StandDown:
+            raise StandDown(f"Another agent has {self.id}.") from None
+        finally:
+            await self._give_up()
+
+    async def _give_up(self) -> None:
+        """Leave in order; what is unfinished keeps its lease, which goes stale: so others find it."""
+        if self._owner is not None and self._answers.idle.is_set():
+            try:
+                await self._services.ledger.release(self.id)
+            except DatabaseUnavailable:
+                log.warning("lease not released", conversation_id=self.id)
+
+    # Taking the conversation on.
+
+    async def _resume(self) -> None:
+        """Go on where the row says that the conversation stands; a new one waits for its opening."""
+        try:
+            row = await self._services.ledger.load(self.id)
+        except NotFound:
+            return
+        await self._take_on(row)
+
+    async def _take_on(self, row: Row) -> None:
+        deadline = time.monotonic() + CLAIM_PATIENCE
+        while not await self._services.ledger.claim(self.id):
+            if time.monotonic() > deadline:
+                raise StandDown(f"Another agent has {self.id}.")
+            await asyncio.sleep(CLAIM_EVERY)
+        # What the last owner wrote until it lost the lease is only known now.
+        row = await self._services.ledger.load(self.id)
+        self._line.session = session_of(row)
+        self._owner = row.user_id
+        async with self._services.pool.connection() as conn:
+            page = await history(conn, row.user_id, self.id, limit=TURNS)
+            pending = await unfinished(conn, self.id)
+        for each in page.messages if page else []:
+            role = "user" if each.message_role == "user" else "assistant"
+            self._history.add(Turn(id=each.id, role=role, text=each.contents, previous_id=each.previous_id))
+        for each in pending:
+            self._answers.ask(
+                Question(
+                    message_id=each.message_id,
+                    answer_id=each.answer_id or ids.new(ids.MessageId),
+                    begun=each.answer_id is not None,
+                    said=tuple(each.said),
+                    steps=each.steps,
+                )
+            )
+        log.info("conversation taken on", conversation_id=self.id, unfinished=len(pending))
+
+    async def _keep_lease(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT)
+            if self._owner is not None:
+                try:
+                    await self._services.ledger.heartbeat(self.id)
+                except DatabaseUnavailable:
+                    log.warning("database away", conversation_id=self.id)
+
+    async def _state_head(self) -> None:
+        """A lost tail has nothing after it that would show the gap, so the head is stated again and again."""
+        stated = 0.0
+        while True:
+            await asyncio.sleep(HEAD_AFTER / 4)
+            now, last = time.monotonic(), self._line.last_durable
+            due = (stated < last and now - last >= HEAD_AFTER) or now - stated >= HEAD_EVERY
+            if due and (ready := self._devices.ready()):
+                stated = now
+                await self._line.tell(self._line.session.head(), *ready)
+
+    # What devices send.
+
+    async def _read_inbox(self) -> None:
+        while True:
+            identity, packet = await self._inbox.get()
+            user, _, _ = identity.rpartition(":")
+            if not user or self._owner not in (None, user):
+                log.info("stranger ignored", conversation_id=self.id)
+                continue
+            await self._packet(user, identity, packet)
+
+    async def _packet(self, user: str, identity: str, packet: bytes) -> None:
+        device = self._devices.get(identity) or Device(identity=identity)
+        for each in decode_packet(packet):
+            if isinstance(each, Envelope):
+                await self._attend(user, device, each)
+            else:
+                await self._refuse(device, each)
+
+    async def _attend(self, user: str, device: Device, envelope: Envelope) -> None:
+        try:
+            if isinstance(envelope.body, Configuration):
+                await self._configure(user, device, envelope, envelope.body)
+            else:
+                await self._take(device, envelope)
+            device.errors = 0
+        except RemoteProtocolError as error:
+            await self._refuse(device, error, envelope)
+        except DatabaseUnavailable:
+            message = "The database is away; send this again in a moment."
+            await self._refuse(device, RemoteProtocolError(ErrorCode.UNAVAILABLE, message), envelope)
+
+    async def _refuse(
+        self, device: Device, error: RemoteProtocolError, envelope: Envelope | None = None
+    ) -> None:
+        """Answer a mistake, but not a flood of them."""
+        if envelope is not None and error.stanza_id is None:
+            error.stanza_id = envelope.stanza_id
+        device.errors += 1
+        if device.errors <= ERRORS_IN_A_ROW:
+            await self._line.tell(self._line.session.refuse(error, envelope), device.identity)
+
+    async def _configure(self, user: str, device: Device, envelope: Envelope, body: Configuration) -> None:
+        """Bring a device up to date: answer its Configuration, replay what it misses, state the head."""
+        if self._owner is None and body.conversation_id:
+            raise RemoteProtocolError(ErrorCode.NOT_FOUND, "this conversation does not exist here")
+        if self._owner is None:
+            await self._open(user, body)
+        session, ledger, seen = self._line.session, self._services.ledger, body.last_sequence_seen
+        session.accept(envelope, known=False)
+        row = await ledger.load(self.id)
+        resume = session.resume(seen, not seen or await ledger.journaled(self.id, seen))
+        device = self._devices.join(device.identity)
+        device.configure(body)
+        answer = Configuration(
+            conversation_id=self.id,
+            resumed=resume.resumed,
+            missed=await ledger.missed(self.id, resume.after),
+            last_client_stanza_id=session.last_client_stanza_id,
+            last_server_stanza_id=session.last_server_stanza_id,
+            title=row.title,
+            status=row.status,
+            preferences=row.preferences,
+        )
+        await self._line.tell(session.stamp(answer), device.identity)
+        if earlier := self._replays.pop(device.identity, None):
+            earlier.cancel()
+        self._replays[device.identity] = self._tasks.create_task(self._catch_up(device, resume.after))
+
+    async def _open(self, user: str, body: Configuration) -> None:
+        """A new conversation: its row, named like its room, belongs to whoever opened it."""
+        try:
+            row = await self._services.ledger.create(self.id, user, preferences=body.preferences)
+        except NotFound:
+            raise RemoteProtocolError(ErrorCode.NOT_FOUND, "this conversation does not exist here") from None
+        await self._take_on(row)
+
+    async def _catch_up(self, device: Device, after: int) -> None:
+        try:
+            await self._line.catch_up(device, after)
+        except DatabaseUnavailable:
+            # The device finds itself behind the next head that is stated, and asks again.
+            device.ready = True
+
+    async def _take(self, device: Device, envelope: Envelope) -> None:
+        """Store what a device sent, once; then let it have its effect."""
+        session, body = self._line.session, envelope.body
+        if self._owner is None:
+            raise RemoteProtocolError(ErrorCode.NOT_FOUND, "open the conversation with a Configuration first")
+        if not isinstance(body, UserMessage | UserNote | ControlStop | ControlVariation):
+            raise RemoteProtocolError(ErrorCode.WRONG_STATE, f"nothing here takes a {type(body).__name__}")
+        known = await self._services.ledger.known(self.id, body)
+        verdict = session.accept(envelope, known.stored)
+        if verdict is Verdict.REDELIVERY:
+            receipt = session.acknowledge(envelope, known.server_id, known.sync_status)
+            await self._line.tell(receipt, device.identity)
+        elif verdict is Verdict.NEW:
+            if isinstance(known.body, UserMessage) and known.body.previous_id is None:
+                known = replace(known, body=replace(known.body, previous_id=self._history.tip()))
+            try:
+                await self._line.take(device, envelope, known)
+            except DatabaseUnavailable:
+                session.release(envelope)
+                raise
+            await self._effect(known.body)
+
+    async def _effect(self, body: Body) -> None:
+        match body:
+            case UserMessage():
+                self._hear(body)
+            case ControlStop(stop_type="generation" | "all"):
+                self._answers.stop(body.target_id)
+            case ControlVariation():
+                await self._vary(body)
+            case _:
+                pass
+
+    def _hear(self, body: UserMessage) -> None:
+        if body.supersedes is not None:
+            self._answers.leave_branch(body.supersedes)
+        self._history.add(Turn(id=body.id, role="user", text=body.content, previous_id=body.previous_id))
+        self._answers.ask(Question(message_id=body.id, answer_id=ids.new(ids.MessageId)))
+
+    def _begin(self, question: Question) -> Answer:
+        return Answer(
+            question,
+            user_id=self._owner or "",
+            line=self._line,
+            history=self._history,
+            model=self._services.model,
+            recall=self._services.recall,
+            streaming=self._devices.streaming(),
+        )
+
+    async def _vary(self, body: ControlVariation) -> None:
+        """A new branch: an edited question, or another answer to the same one."""
+        async with self._services.pool.connection() as conn:
+            target = await message(conn, self._owner or "", body.target_id)
+        if target is None:
+            return
+        if body.mode == "edit":
+            edited = UserMessage(
+                conversation_id=self.id,
+                id=body.id,
+                previous_id=target.previous_id,
+                content=body.content or "",
+                supersedes=target.id,
+            )
+            await self._line.emit(Entry(edited))
+            self._hear(edited)
+        elif target.previous_id is not None:
+            self._answers.leave_branch(target.id)
+            self._answers.ask(
+                Question(message_id=target.previous_id, answer_id=body.id, supersedes=target.id)
+            )

@@ -1,0 +1,55 @@
+"""The devices of one conversation: who is in the room, and who is up to date."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from alicia.protocol.messages import Configuration
+
+
+class Device(msgspec.Struct, kw_only=True):
+    """A participant that the API let in for the conversation's owner."""
+
+    identity: str
+    streaming: bool = True
+    ready: bool = False
+    """It has had its replay; live stanzas may follow."""
+    configured: bool = False
+    errors: int = 0
+    """How many of its stanzas in a row were mistakes."""
+
+    def configure(self, body: Configuration) -> None:
+        self.configured = True
+        self.ready = False
+        self.streaming = body.features is None or "streaming" in body.features
+
+
+class Devices:
+    """Devices by identity."""
+
+    def __init__(self) -> None:
+        self._devices: dict[str, Device] = {}
+
+    def __iter__(self) -> Iterator[Device]:
+        return iter(self._devices.values())
+
+    def __len__(self) -> int:
+        return len(self._devices)
+
+    def join(self, identity: str) -> Device:
+        return self._devices.setdefault(identity, Device(identity=identity))
+
+    def leave(self, identity: str) -> None:
+        self._devices.pop(identity, None)
+
+    def get(self, identity: str) -> Device | None:
+        return self._devices.get(identity)
+
+    def ready(self) -> list[str]:
+        """Who gets live stanzas."""
+        return [device.identity for device in self if device.ready]
+
+    def streaming(self) -> bool:
+        """Whether sentences go out one by one; with nobody here they do, for whoever comes back."""
+        configured = [device for device in self if device.configured]
+        return not configured or any(device.streaming for device in configured)
