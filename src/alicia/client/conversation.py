@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import msgspec
 
@@ -90,8 +90,11 @@ class Conversation:
         finally:
             subscription.close()
 
-    def ask(self, text: str, *, previous_id: ids.MessageId | None = None) -> Answer:
-        """Send a message at once; iterate over what this returns to follow the answer, or await its text."""
+    def ask(self, text: str, *, previous_id: ids.MessageId | None = None, meta: Map | None = None) -> Answer:
+        """Send a message at once; iterate over what this returns to follow the answer, or await its text.
+
+        `previous_id` is the message that it follows, by default the newest. `meta` is kept with it.
+        """
         return self._follow(
             UserMessage(
                 id=ids.new(ids.MessageId),
@@ -99,7 +102,8 @@ class Conversation:
                 previous_id=previous_id,
                 content=text,
                 timestamp=datetime.now(UTC).isoformat(),
-            )
+            ),
+            meta,
         )
 
     def edit(self, message_id: ids.MessageId, text: str) -> Answer:
@@ -132,13 +136,13 @@ class Conversation:
         await self.send(ControlStop(conversation_id=self._address, target_id=target_id, stop_type=stop_type))
         return True
 
-    async def send(self, body: Body) -> None:
+    async def send(self, body: Body, *, meta: Map | None = None) -> None:
         """Send any body that a client may send; it is addressed to this conversation whatever it says.
 
         Returns when it is safe on disk; `flush` waits until it is stored by the server. InvalidMessage says
         what an agent would refuse.
         """
-        self._submit(body)
+        self._submit(body, meta)
 
     async def online(self) -> None:
         """Wait until an agent is there."""
@@ -150,13 +154,31 @@ class Conversation:
         finally:
             subscription.close()
 
+    async def caught_up(self) -> None:
+        """Wait until all that happened before now has been heard."""
+        await self._ended_or(self._driver.caught_up.wait())
+
     async def flush(self) -> None:
         """Wait until everything that was sent is confirmed."""
-        await self._driver.idle.wait()
+        await self._ended_or(self._driver.idle.wait())
+
+    async def _ended_or(self, waiting: Coroutine[Any, Any, Any]) -> None:
+        """Wait for something that can't come any more once the conversation has ended."""
+        end = self._hub.subscribe(lambda _: False)
+        tasks = {asyncio.ensure_future(waiting), asyncio.ensure_future(anext(end))}
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            end.close()
 
     @property
     def _address(self) -> ids.ConversationId:
-        return self._log.session.conversation_id or self._log.draft
+        return self._log.address
 
     def _vary(self, message_id: ids.MessageId, mode: str, text: str | None) -> Answer:
         return self._follow(
@@ -169,22 +191,22 @@ class Conversation:
             )
         )
 
-    def _follow(self, body: UserMessage | ControlVariation) -> Answer:
+    def _follow(self, body: UserMessage | ControlVariation, meta: Map | None = None) -> Answer:
         async def stop(target_id: ids.MessageId) -> None:
             await self.stop(target_id)
 
         answer = Answer(self._hub, body, stop)
         try:
-            self._submit(body)
+            self._submit(body, meta)
         except AliciaError:
             answer.close()
             raise
         return answer
 
-    def _submit(self, body: Body) -> None:
+    def _submit(self, body: Body, meta: Map | None = None) -> None:
         if self._failure is not None:
             raise self._failure
-        self._log.submit(msgspec.structs.replace(body, conversation_id=self._address))
+        self._log.submit(msgspec.structs.replace(body, conversation_id=self._address), meta)
         self._driver.wake()
 
     @asynccontextmanager

@@ -37,6 +37,8 @@ class Driver:
         """Known as soon as the server has given it, and final once an agent has opened it."""
         self.idle = asyncio.Event()
         """Set while the outbox is empty."""
+        self.caught_up = asyncio.Event()
+        """Set while nothing is known to be missing."""
         self._door, self._log, self._hub, self._device = door, log_, hub, device
         self._settings = settings
         self._inbox: asyncio.Queue[Arrival] = asyncio.Queue()
@@ -120,6 +122,7 @@ class Driver:
 
     def _greet(self) -> None:
         """Send Configuration at once."""
+        self.caught_up.clear()
         self._configure.start(self._now())
         self._be_patient()
 
@@ -178,6 +181,8 @@ class Driver:
             # The one in flight is settled; the next one has its own clock.
             self._resend.stop()
         self._mark_idle()
+        if self._log.caught_up:
+            self.caught_up.set()
         self._handled()
 
     def _notice(self, signal: Signal) -> None:

@@ -8,9 +8,17 @@ from alicia.client.errors import InvalidMessage
 from alicia.client.events import Event, Hub, LogRestarted
 from alicia.client.store import State, Store
 from alicia.errors import AliciaError, ErrorCode, RemoteProtocolError
-from alicia.protocol.client_session import NEW_CONVERSATION, ClientSession, Receipt
+from alicia.protocol.client_session import ClientSession, Receipt
 from alicia.protocol.envelope import Envelope, decode, decode_packet, encode
-from alicia.protocol.messages import Acknowledgement, Body, Configuration, ErrorMessage, subject
+from alicia.protocol.messages import (
+    FROM_CLIENT,
+    Acknowledgement,
+    Body,
+    Configuration,
+    ErrorMessage,
+    Map,
+    subject,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -26,19 +34,24 @@ class Log:
         """The whole log, if it was asked for."""
         self.changed = False
         """Whether the disk lags behind; losing that only means hearing something again."""
+        self._head: int | None = None
         kept = store.state
         known = ids.ConversationId(conversation_id or kept.conversation_id)
-        self.draft = ids.new(ids.ConversationId)
+        self._draft = ids.new(ids.ConversationId)
         """Stands for the conversation's id in what is written before there is one."""
-        self._drafts: list[Body] = [] if known else store.outbox(self.draft)
-        self.session = self._load(kept, known) if known else ClientSession(NEW_CONVERSATION, 0)
+        self._drafts: list[tuple[Body, Map | None]] = []
+        self.session = ClientSession(known, 0 if history or not known else kept.cursor)
+        self.session.clock = max(self.session.clock, kept.clock)
+        for data in store.outbox():
+            envelope = decode(data)
+            if isinstance(envelope.body, Body):
+                self._queue(envelope.body, envelope.meta)
 
-    def _load(self, kept: State, conversation_id: ids.ConversationId) -> ClientSession:
-        session = ClientSession(conversation_id, 0 if self._history else kept.cursor)
-        session.clock = max(session.clock, kept.clock)
-        for body in self._store.outbox(conversation_id):
-            session.submit(body)
-        return session
+    @property
+    def caught_up(self) -> bool:
+        """Whether it holds all that there was when the agent last answered a Configuration."""
+        cursor = self.session.cursor
+        return self._head is not None and cursor is not None and cursor <= self._head
 
     @property
     def opened(self) -> bool:
@@ -47,21 +60,31 @@ class Log:
 
     @property
     def outbox(self) -> tuple[Body, ...]:
-        return (*self.session.outbox, *self._drafts)
+        return (*self.session.outbox, *(body for body, _ in self._drafts))
 
-    def submit(self, body: Body) -> None:
+    @property
+    def address(self) -> ids.ConversationId:
+        """What stands in bodies for this conversation."""
+        return self.session.conversation_id or self._draft
+
+    def submit(self, body: Body, meta: Map | None = None) -> None:
         """Keep a body until the agent confirms it; InvalidMessage if no agent would take it."""
+        envelope = Envelope(stanza_id=1, conversation_id=self.address, type=body.CODE, meta=meta, body=body)
         try:
-            decode(
-                encode(Envelope(stanza_id=1, conversation_id=body.conversation_id, type=body.CODE, body=body))
-            )
+            data = encode(envelope)
+            decode(data)
         except AliciaError as error:
             raise InvalidMessage(f"This {type(body).__name__} can't be sent: {error}") from error
-        self._store.append(body)
+        if type(body) not in FROM_CLIENT or isinstance(body, Configuration):
+            raise InvalidMessage(f"A client can't send a {type(body).__name__}.")
+        self._store.append(data)
+        self._queue(body, meta)
+
+    def _queue(self, body: Body, meta: Map | None) -> None:
         if self.opened:
-            self.session.submit(body)
+            self.session.submit(msgspec.structs.replace(body, conversation_id=self.address), meta)
         else:
-            self._drafts.append(body)
+            self._drafts.append((body, meta))
 
     def take(self, packet: bytes) -> bool:
         """Take a packet of the agent's; true if the agent's Configuration was in it."""
@@ -80,6 +103,7 @@ class Log:
             self._confirm(before)
             if isinstance(item.body, Configuration):
                 configured = True
+                self._head = item.body.last_server_stanza_id or 0
                 self._open()
             self._publish(item, receipt, before)
         self.changed = True
@@ -93,8 +117,8 @@ class Log:
     def _open(self) -> None:
         """The conversation has its id: what was written before goes there."""
         drafts, self._drafts = self._drafts, []
-        for body in drafts:
-            self.session.submit(msgspec.structs.replace(body, conversation_id=self.session.conversation_id))
+        for body, meta in drafts:
+            self._queue(body, meta)
         if not self._store.state.conversation_id:
             self.save()
             self._store.rename(self.session.conversation_id)

@@ -4,7 +4,6 @@ A commit survives `kill -9` of the program as soon as it returns. The file is lo
 programs in the same conversation are two devices with a file each.
 """
 
-import json
 import re
 import secrets
 import sqlite3
@@ -15,18 +14,14 @@ from typing import Final, Self
 import msgspec
 import platformdirs
 
-from alicia import ids
 from alicia.client.errors import StoreError
-from alicia.protocol.messages import BODIES, Body, Map
 
 MEMORY: Final = ":memory:"
 """In place of a folder: keep nothing."""
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS state (id INTEGER PRIMARY KEY CHECK (id = 1), value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS outbox (
-    position INTEGER PRIMARY KEY AUTOINCREMENT, code INTEGER NOT NULL, body TEXT NOT NULL
-);
+CREATE TABLE IF NOT EXISTS outbox (position INTEGER PRIMARY KEY AUTOINCREMENT, envelope BLOB NOT NULL);
 """
 _NEW: Final = "new"
 
@@ -104,23 +99,14 @@ class Store:
         """How many bodies wait."""
         return self._connection.execute("SELECT count(*) FROM outbox").fetchone()[0]
 
-    def outbox(self, conversation_id: ids.ConversationId) -> list[Body]:
-        """The bodies that wait, addressed to this conversation."""
-        rows = self._connection.execute("SELECT code, body FROM outbox ORDER BY position")
-        return [
-            msgspec.convert({**json.loads(body), "conversationId": conversation_id}, BODIES[code])
-            for code, body in rows
-        ]
+    def outbox(self) -> list[bytes]:
+        """The envelopes that wait, oldest first."""
+        return [row[0] for row in self._connection.execute("SELECT envelope FROM outbox ORDER BY position")]
 
-    def append(self, body: Body) -> None:
-        """Keep a body; once this returns, it is not lost with the process."""
-        fields: Map = msgspec.to_builtins(body)
-        # A conversation that was begun offline gets its id later.
-        del fields["conversationId"]
+    def append(self, envelope: bytes) -> None:
+        """Keep an envelope; once this returns, it is not lost with the process."""
         with self._connection:
-            self._connection.execute(
-                "INSERT INTO outbox (code, body) VALUES (?, ?)", (body.CODE, json.dumps(fields))
-            )
+            self._connection.execute("INSERT INTO outbox (envelope) VALUES (?)", (envelope,))
 
     def save(self, state: State, *, confirmed: int = 0) -> None:
         """Keep the state, and let go of the oldest `confirmed` bodies, in one step."""
