@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,7 +14,11 @@ from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from psycopg_pool import PoolTimeout
 
+from alicia.api import problems, tokens
+from alicia.api.auth import Auth
+from alicia.api.rooms import Rooms
 from alicia.config import Config
+from alicia.ledger.lease import served
 from alicia.storage.pool import Pool, make_pool
 
 BUILT_CLIENT = Path(__file__).parents[3] / "web" / "dist"
@@ -27,12 +31,22 @@ def create_app(config: Config) -> FastAPI:
     pool = make_pool(config.need_database_url(), timeout=PATIENCE)
     livekit = config.need_livekit()
 
+    async def agents_of(conversation_ids: list[str]) -> dict[str, bool]:
+        async with pool.connection() as conn:
+            return await served(conn, conversation_ids)
+
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-        async with pool:
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        rooms = Rooms(livekit.url, livekit.api_key, livekit.api_secret)
+        async with pool, aclosing(rooms), asyncio.TaskGroup() as tasks:
+            app.state.rooms = rooms
+            watching = tasks.create_task(rooms.watch(agents_of))
             yield
+            watching.cancel()
 
     app = FastAPI(title="Alicia", lifespan=lifespan)
+    problems.install(app)
+    app.include_router(tokens.router(Auth(config.auth_secret), pool), prefix="/api/v1")
 
     async def healthz() -> dict[str, str]:
         """The process answers."""
