@@ -83,7 +83,7 @@ class Config:
             llm=read.model_server("ALICIA_LLM"),
             embedding=read.model_server("ALICIA_EMBEDDING"),
             stt=read.model_server("ALICIA_STT"),
-            tts=read.model_server("ALICIA_TTS"),
+            tts=read.model_server("ALICIA_TTS", has_voice=True),
             auth_secret=read.text("ALICIA_AUTH_SECRET"),
             auth_jwks_url=read.url("ALICIA_AUTH_JWKS_URL", "https", "http"),
             mcp_config=Path(mcp_config).expanduser().absolute() if mcp_config else None,
@@ -126,12 +126,18 @@ class Config:
             )
 
 
-def unknown_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
-    """Return the variables that look like ours but are not, each with the one that was probably meant."""
+def known_variables() -> set[str]:
+    """Return the name of every variable that is read."""
     reader = _Reader({})
     Config._read(reader)  # pyright: ignore[reportPrivateUsage]
-    unknown = [name for name in environ if name.startswith("ALICIA_") and name not in reader.names]
-    return {name: next(iter(get_close_matches(name, reader.names, 1, 0.8)), None) for name in unknown}
+    return reader.names
+
+
+def unknown_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the variables that look like ours but are not, each with the one that was probably meant."""
+    known = known_variables()
+    unknown = [name for name in environ if name.startswith("ALICIA_") and name not in known]
+    return {name: next(iter(get_close_matches(name, known, 1, 0.8)), None) for name in unknown}
 
 
 class _Reader:
@@ -182,10 +188,10 @@ class _Reader:
             raise ConfigError(f"ALICIA_LIVEKIT_URL is set, but {missing} is not.")
         return LiveKitServer(url, key, secret)
 
-    def model_server(self, prefix: str) -> ModelServer | None:
+    def model_server(self, prefix: str, *, has_voice: bool = False) -> ModelServer | None:
         url = self.url(f"{prefix}_URL", "http", "https")
         model, key = self.text(f"{prefix}_MODEL"), self.text(f"{prefix}_API_KEY")
-        voice = self.text(f"{prefix}_VOICE")
+        voice = self.text(f"{prefix}_VOICE") if has_voice else None
         return None if url is None else ModelServer(url.rstrip("/"), model, key, voice)
 
 

@@ -1,10 +1,11 @@
 """Settings: defaults, and errors that name the variable."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from alicia.config import Config, LiveKitServer, ModelServer, unknown_variables
+from alicia.config import Config, LiveKitServer, ModelServer, known_variables, unknown_variables
 from alicia.errors import ConfigError
 
 
@@ -96,3 +97,9 @@ def test_a_part_run_alone_names_the_variable_it_misses() -> None:
         config.need_database_url()
     with pytest.raises(ConfigError, match="ALICIA_LIVEKIT_URL"):
         config.need_livekit()
+
+
+def test_the_documented_variables_are_those_that_are_read() -> None:
+    page = Path(__file__).parents[2] / "docs" / "settings.md"
+    documented = set(re.findall(r"`(ALICIA_\w+|OTEL_\w+)`", page.read_text()))
+    assert documented == known_variables()

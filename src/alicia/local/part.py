@@ -170,12 +170,13 @@ class WarmingPart(ProgramPart):
         name: str,
         command: Sequence[str],
         *,
+        needs: tuple[str, ...],
         log: Path,
         env: Mapping[str, str],
         note: str,
         warmed: Callable[[str], None],
     ) -> None:
-        super().__init__(name, command, needs=(), log=log, env=env, stop_within=1.5)
+        super().__init__(name, command, needs=needs, log=log, env=env, stop_within=1.5)
         self._note = note
         self._warmed = warmed
 

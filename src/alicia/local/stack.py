@@ -172,6 +172,8 @@ def _language_model(config: Config, home: Home, environ: dict[str, str], report:
     return WarmingPart(
         "Language model",
         [sys.executable, "-m", "alicia.local.llm", str(weights.path)],
+        # It needs nothing, but loading it takes both cores of a small machine from those who are waited for.
+        needs=("API",),
         log=home.logs / "llm.log",
         env=environ,
         note=note,
