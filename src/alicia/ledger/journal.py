@@ -3,9 +3,9 @@
 from collections.abc import AsyncGenerator, Sequence
 from typing import Final
 
-from alicia.ledger.batch import Batch
+from alicia.ledger.batch import Batch, records
 from alicia.protocol.envelope import Envelope
-from alicia.protocol.messages import Body, subject
+from alicia.protocol.messages import Body, Map, subject
 from alicia.storage.pool import Connection, Pool
 
 REPLAY_BATCH: Final = 2_000
@@ -31,23 +31,30 @@ def write_journal(
     The counter is the fencing token. When it has moved, or the lease is another agent's, no row is updated,
     the journal's rows lack their conversation, and NOT NULL undoes the whole append.
     """
+    stanzas: list[Map] = [
+        # msgspec writes bytes as base64.
+        {"stanza_id": envelope.stanza_id, "type": envelope.type, "ref": ref_of(envelope), "envelope": stored}
+        for envelope, stored in zip(envelopes, data, strict=True)
+    ]
+    # The echo of what the client sent comes first in an append.
+    stanzas[0]["client_stanza_id"] = client_stanza_id
     batch.add(
         """
         WITH fence AS (
                UPDATE alicia_conversations
                   SET last_server_stanza_id = %(head)s,
                       last_client_stanza_id = greatest(last_client_stanza_id, %(client_stanza_id)s),
-                      agent_id = coalesce(%(agent_id)s, agent_id),
-                      agent_seen_at = CASE WHEN %(agent_id)s IS NULL THEN agent_seen_at
+                      agent_id = coalesce(%(agent_id)s::text, agent_id),
+                      agent_seen_at = CASE WHEN %(agent_id)s::text IS NULL THEN agent_seen_at
                                            ELSE now() AT TIME ZONE 'utc' END
                 WHERE id = %(conversation_id)s
                   AND last_server_stanza_id = %(previous)s
-                  AND (%(agent_id)s IS NULL OR agent_id IS NULL OR agent_id = %(agent_id)s)
+                  AND (%(agent_id)s::text IS NULL OR agent_id IS NULL OR agent_id = %(agent_id)s)
             RETURNING id)
         INSERT INTO alicia_stanzas (conversation_id, stanza_id, type, ref, client_stanza_id, envelope)
-        SELECT (SELECT id FROM fence), stanza.*
-          FROM unnest(%(stanza_ids)s::integer[], %(types)s::smallint[], %(refs)s::text[],
-                      %(client_stanza_ids)s::integer[], %(envelopes)s::bytea[]) AS stanza
+        SELECT (SELECT id FROM fence), stanza_id, type, ref, client_stanza_id, decode(envelope, 'base64')
+          FROM json_to_recordset(%(stanzas)s)
+               AS stanza (stanza_id integer, type smallint, ref text, client_stanza_id integer, envelope text)
         """,
         {
             "conversation_id": envelopes[0].conversation_id,
@@ -55,12 +62,7 @@ def write_journal(
             "head": envelopes[-1].stanza_id,
             "agent_id": agent_id,
             "client_stanza_id": client_stanza_id,
-            "stanza_ids": [envelope.stanza_id for envelope in envelopes],
-            "types": [envelope.type for envelope in envelopes],
-            "refs": [ref_of(envelope) for envelope in envelopes],
-            # The echo of what the client sent comes first in an append.
-            "client_stanza_ids": [client_stanza_id, *([None] * (len(envelopes) - 1))],
-            "envelopes": list(data),
+            "stanzas": records(stanzas),
         },
     )
 
@@ -109,3 +111,13 @@ async def replay(pool: Pool, conversation_id: str, after: int) -> AsyncGenerator
         if len(rows) < REPLAY_BATCH:
             return
         after = rows[-1][0]
+
+
+async def missed(conn: Connection, conversation_id: str, after: int) -> int:
+    """How many envelopes a replay from here has at least; more may be added while it runs."""
+    cursor = await conn.execute(
+        "SELECT count(*) FROM alicia_stanzas WHERE conversation_id = %s AND stanza_id < %s",
+        (conversation_id, after),
+    )
+    row = await cursor.fetchone()
+    return row[0] if row else 0

@@ -90,3 +90,16 @@ async def abandoned(conn: Connection, quiet: timedelta = QUIET, limit: int = 100
         {"quiet": quiet, "limit": limit},
     )
     return [row[0] for row in await cursor.fetchall()]
+
+
+async def served(conn: Connection, conversation_ids: list[str], quiet: timedelta = QUIET) -> dict[str, bool]:
+    """Whether each of these conversations has a living agent; those without a row are left out."""
+    cursor = await conn.execute(
+        """
+        SELECT id, agent_id IS NOT NULL AND agent_seen_at >= (now() AT TIME ZONE 'utc') - %(quiet)s
+          FROM alicia_conversations
+         WHERE id = ANY(%(ids)s)
+        """,
+        {"ids": conversation_ids, "quiet": quiet},
+    )
+    return {row[0]: row[1] for row in await cursor.fetchall()}

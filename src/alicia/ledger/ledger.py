@@ -151,6 +151,10 @@ class Ledger:
         _, data = await self._run(lambda conn: journal.journaled(conn, conversation_id, [stanza_id]))
         return stanza_id == 0 or bool(data)
 
+    async def missed(self, conversation_id: ConversationId, after: int) -> int:
+        """How many envelopes a replay from here has at least."""
+        return await self._run(lambda conn: journal.missed(conn, conversation_id, after))
+
     async def claim(self, conversation_id: ConversationId, quiet: timedelta = lease.QUIET) -> bool:
         """Take or renew the lease; False while another agent holds it and was heard of lately."""
         return await self._run(lambda conn: lease.claim(conn, conversation_id, self._agent(), quiet))

@@ -33,12 +33,11 @@ def write_user_message(batch: Batch, body: UserMessage, _: Private) -> None:
                           ORDER BY sequence_number DESC
                           LIMIT 1)),
                'user', %(content)s, %(local_id)s, %(id)s,
-               CASE WHEN %(local_id)s IS NULL THEN 'synced' ELSE 'conflict' END,
-               now() AT TIME ZONE 'utc', 'completed', %(audio_id)s
+               %(sync_status)s, now() AT TIME ZONE 'utc', 'completed', %(audio_id)s
           FROM alicia_messages
          WHERE conversation_id = %(conversation_id)s
         """,
-        fields(body),
+        fields(body) | {"sync_status": "conflict" if body.local_id else "synced"},
     )
     batch.add(
         """
@@ -94,11 +93,15 @@ def write_sentence(batch: Batch, body: AssistantSentence, private: Spoken) -> No
     batch.add(
         """
         UPDATE alicia_messages
-           SET contents = alicia_join(contents, %(text)s)
+           SET contents = contents
+                          || CASE WHEN right(contents, 1) IN ('', ' ', E'\n', E'\t') OR %(apart)s THEN ''
+                                  ELSE ' ' END
+                          || %(text)s
          WHERE id = %(previous_id)s
            AND conversation_id = %(conversation_id)s
         """,
-        fields(body),
+        # One space between sentences, unless either side brings its own white space or is empty.
+        fields(body) | {"apart": not body.text or body.text[0].isspace()},
     )
     if body.is_final:
         status = body.status or "completed"

@@ -1,5 +1,6 @@
 """The registry of tools, and how their uses went."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
@@ -7,6 +8,7 @@ from msgspec import Struct
 from psycopg.types.json import Jsonb
 
 from alicia.ids import ConversationId, MessageId, ToolId, ToolUseId
+from alicia.storage.meta import set_meta
 from alicia.storage.pool import Connection
 from alicia.storage.rows import fetch_all, fetch_one
 
@@ -56,16 +58,69 @@ async def tools(conn: Connection, *, enabled_only: bool = False) -> list[Tool]:
     )
 
 
-async def register_tool(conn: Connection, name: str, description: str, schema: dict[str, Any]) -> None:
-    """Add a tool, or renew its description and schema; whether it is enabled stays as it was."""
-    await conn.execute(
+class RegisteredTool(Struct, frozen=True, kw_only=True):
+    """A row of `alicia_tools`, retired or not, and where the tool comes from, if that was noted."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+    enabled: bool
+    deleted: bool
+    source: str | None
+
+
+async def registered_tools(conn: Connection) -> list[RegisteredTool]:
+    """Every tool that ever was registered, by name."""
+    return await fetch_all(
+        conn,
+        RegisteredTool,
+        """
+        SELECT t.name, t.description, t.schema, t.enabled, t.deleted_at IS NOT NULL AS deleted,
+               (SELECT m.value
+                  FROM alicia_meta m
+                 WHERE m.ref = t.id
+                   AND m.key = 'source'
+                   AND m.deleted_at IS NULL
+                 ORDER BY m.created_at DESC
+                 LIMIT 1) AS source
+          FROM alicia_tools t
+         ORDER BY t.name
+        """,
+    )
+
+
+async def register_tool(
+    conn: Connection, name: str, description: str, schema: dict[str, Any], source: str | None = None
+) -> None:
+    """Add a tool, or renew its description and schema; whether it is enabled stays as it was.
+
+    `source` notes where it comes from, so that it can be retired when it is no longer there.
+    """
+    cursor = await conn.execute(
         """
         INSERT INTO alicia_tools (name, description, schema)
         VALUES (%s, %s, %s)
             ON CONFLICT (name) DO UPDATE
            SET description = excluded.description, schema = excluded.schema, deleted_at = NULL
+        RETURNING id
         """,
         (name, description, Jsonb(schema)),
+    )
+    row = await cursor.fetchone()
+    if row is not None and source is not None:
+        await set_meta(conn, row[0], "source", source)
+
+
+async def retire_tools(conn: Connection, names: Sequence[str]) -> None:
+    """Delete softly; should they come back, they are enabled or not as they were."""
+    await conn.execute(
+        """
+        UPDATE alicia_tools
+           SET deleted_at = now() AT TIME ZONE 'utc'
+         WHERE name = ANY(%s)
+           AND deleted_at IS NULL
+        """,
+        (list(names),),
     )
 
 

@@ -19,13 +19,6 @@ BEGIN
 END
 $$;
 
--- How sentences become a message: one space between them unless either side brings its own white space.
-CREATE FUNCTION alicia_join(contents text, sentence text) RETURNS text
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN contents
-        || CASE WHEN contents = '' OR sentence = '' OR contents ~ '\s$' OR sentence ~ '^\s' THEN '' ELSE ' ' END
-        || sentence;
-
 CREATE TYPE message_role AS ENUM ('user', 'assistant', 'system');
 
 CREATE TABLE alicia_conversations (
