@@ -31,14 +31,12 @@ def rate(text: str, piece: int) -> float:
 
 
 def main() -> None:
-    print(
-        f"{'million characters a second':<28}{'1 at a time':>14}{'4':>8}{'64':>8}{'all':>8}{'all, 10 x the text':>20}"
-    )
+    heads = ("1 at a time", "4", "64", "all", "10 x the text")
+    print(f"{'million characters a second':<28}" + "".join(f"{head:>15}" for head in heads))
     for name, unit in TEXTS.items():
         text = unit * (200_000 // len(unit))
         rates = [rate(text, piece) for piece in (1, 4, 64, len(text))] + [rate(text * 10, len(text) * 10)]
-        first, *others, last = (value / 1e6 for value in rates)
-        print(f"{name:<28}{first:>14.2f}{others[0]:>8.2f}{others[1]:>8.2f}{others[2]:>8.2f}{last:>20.2f}")
+        print(f"{name:<28}" + "".join(f"{value / 1e6:>15.2f}" for value in rates))
 
 
 if __name__ == "__main__":

@@ -18,13 +18,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from alicia.config import Config, ModelServer
+from alicia.engine.prompt import SYSTEM
 from alicia.errors import ConfigError
 from alicia.local import notify
 
 CONTEXT = 8192
 PROMPT_CACHE_MIB = 256
 # Answers begin with these words, so their part of the cache is ready when the first question comes.
-GREETING = [{"role": "system", "content": "You are Alicia."}, {"role": "user", "content": "Hello."}]
+GREETING = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": "Hello."}]
 
 
 def serve(address: ModelServer, weights: str) -> object:
