@@ -9,6 +9,7 @@ import typer
 
 from alicia.cli.agent import agent
 from alicia.cli.api import api
+from alicia.cli.chat import chat
 from alicia.cli.doctor import doctor
 from alicia.cli.migrate import migrate
 from alicia.cli.up import up
@@ -22,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (up, doctor, api, agent, migrate):
+for command in (up, chat, doctor, api, agent, migrate):
     app.command()(command)
 
 

@@ -20,6 +20,7 @@ log = structlog.get_logger(__name__)
 
 AGENT_SECONDS: Final = 5.0
 """How long to wait for an agent's word before the server is asked for one again."""
+INTERRUPTED: Final = "The connection is interrupted."
 RECONNECT_SECONDS: Final = 15.0
 """How long LiveKit may try to mend its connection before a new one is made."""
 STEADY_SECONDS: Final = 10.0
@@ -196,7 +197,8 @@ class Driver:
                 self._change(State.CONNECTING, "The agent has left; another one is coming.")
                 self._greet()
             case Signal.RECONNECTING:
-                self._change(State.CONNECTING, "The connection is interrupted.")
+                self._change(State.CONNECTING, INTERRUPTED)
+                self._be_patient()
                 self._give_up_at = self._now() + RECONNECT_SECONDS
             case Signal.RECONNECTED:
                 self._give_up_at = None
@@ -207,8 +209,11 @@ class Driver:
     def _miss_agent(self, link: Link) -> None:
         """No agent, or one that says nothing: have the server see to it."""
         self._agent_wait.wait(self._now())
-        missing = "No agent has come yet." if link.agent is None else "The agent does not answer."
-        self._change(State.OFFLINE, missing)
+        if self._give_up_at is not None:
+            self._change(State.OFFLINE, INTERRUPTED)
+        else:
+            silent = "The agent does not answer." if link.agent else "No agent has come yet."
+            self._change(State.OFFLINE, silent)
         # For a conversation that no agent has opened yet the server would make another room.
         if self._log.opened and (self._asking is None or self._asking.done()):
             self._asking = asyncio.create_task(self._ask_for_agent())

@@ -35,6 +35,7 @@ class Log:
         self.changed = False
         """Whether the disk lags behind; losing that only means hearing something again."""
         self._head: int | None = None
+        self._configuration: Configuration | None = None
         kept = store.state
         known = ids.ConversationId(conversation_id or kept.conversation_id)
         self._draft = ids.new(ids.ConversationId)
@@ -132,11 +133,25 @@ class Log:
             if self._history:
                 self.entries.append(envelope)
             self._hub.publish(body, envelope.previous_stanza_id)
-        elif not envelope.durable and not _is_routine(body):
+        elif not envelope.durable and not self._is_routine(body):
             if isinstance(body, ErrorMessage) and len(before) > len(self.session.outbox):
                 # An agent that could not read a body can't name it either, but we know which one it was.
                 body = msgspec.structs.replace(body, originating_id=subject(before[0]))
             self._hub.publish(body)
+
+    def _is_routine(self, body: Event) -> bool:
+        """Whether it only keeps both ends in step and means nothing to an application."""
+        match body:
+            case Acknowledgement():
+                return body.acknowledged_stanza_id == 0
+            case ErrorMessage():
+                return body.code == ErrorCode.STANZA
+            case Configuration():
+                # It was asked for until it came, so it may come more than once.
+                again, self._configuration = self._configuration == body, body
+                return again
+            case _:
+                return False
 
     def save(self, confirmed: int = 0) -> None:
         """Bring the disk up to what the application has handled."""
@@ -149,10 +164,3 @@ class Log:
         if confirmed or state != self._store.state:
             self._store.save(state, confirmed=confirmed)
         self.changed = False
-
-
-def _is_routine(body: Event) -> bool:
-    """What only keeps both ends in step and means nothing to an application."""
-    if isinstance(body, Acknowledgement):
-        return body.acknowledged_stanza_id == 0
-    return isinstance(body, ErrorMessage) and body.code == ErrorCode.STANZA

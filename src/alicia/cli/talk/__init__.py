@@ -1,0 +1,1 @@
+"""`alicia chat` in its two forms: a talk in a terminal, and lines through a pipe."""

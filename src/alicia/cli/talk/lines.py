@@ -1,0 +1,107 @@
+"""Events as lines of text: for a person one each, for a program as JSON."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from alicia.client import Event, LogRestarted, StateChange
+from alicia.protocol.envelope import Envelope
+from alicia.protocol.messages import (
+    AssistantMessage,
+    AssistantSentence,
+    MemoryTrace,
+    ReasoningStep,
+    StartAnswer,
+    ToolUseRequest,
+    ToolUseResult,
+    UserMessage,
+    UserNote,
+)
+
+WIDTH: Final = 100
+"""What a line beside the answer may hold; the whole is in the trace."""
+
+
+def as_json(event: Event) -> str:
+    """One line; `type` names the kind of event, the rest are its fields as they travel."""
+    match event:
+        case StateChange(state, reason):
+            fields: dict[str, Any] = {"state": state.value, "reason": reason}
+        case LogRestarted():
+            fields = {}
+        case _:
+            fields = msgspec.to_builtins(event)
+    return json.dumps({"type": type(event).__name__, **fields}, ensure_ascii=False)
+
+
+def aside(event: Event) -> str | None:
+    """The dim line for what happens beside the answer's text; None for everything else."""
+    match event:
+        case MemoryTrace():
+            sure = "" if event.confidence is None else f" ({event.confidence:.2f})"
+            return f"memory  {short(event.content)}{sure}"
+        case ReasoningStep():
+            return f"thought {short(event.content)}"
+        case ToolUseRequest():
+            return f"tool    {event.tool_name} {short(json.dumps(event.parameters, ensure_ascii=False))}"
+        case ToolUseResult(success=True):
+            return f"result  {short(_plain(event.result))}"
+        case ToolUseResult():
+            return f"result  failed: {short(event.error_message or '')}"
+        case _:
+            return None
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def short(text: str) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
+
+
+@dataclass(slots=True)
+class Turn:
+    """What was said, by whom."""
+
+    id: str
+    role: str
+    text: str
+    status: str = ""
+
+
+def transcript(log: Iterable[Envelope]) -> list[Turn]:
+    """The messages and notes of a log in their order, without what was edited away, given again or erased."""
+    turns: dict[str, Turn] = {}
+    for envelope in log:
+        match envelope.body:
+            case UserMessage() as body:
+                _leave_branch(turns, body.supersedes)
+                turns[body.id] = Turn(body.id, "user", body.content)
+            case StartAnswer() as body:
+                _leave_branch(turns, body.supersedes)
+                turns[body.id] = Turn(body.id, "assistant", "", "streaming")
+            case AssistantSentence() as body if body.previous_id in turns:
+                turn = turns[body.previous_id]
+                turn.text += body.text
+                turn.status = body.status or turn.status
+            case AssistantMessage() as body:
+                turns[body.id] = Turn(body.id, "assistant", body.content, body.status)
+            case UserNote() as body:
+                turns[body.id] = Turn(body.id, "note", body.content)
+            case _:
+                pass
+    return list(turns.values())
+
+
+def _leave_branch(turns: dict[str, Turn], superseded: str | None) -> None:
+    """What followed a superseded message belongs to a branch that was left."""
+    if superseded in turns:
+        ids = list(turns)
+        for each in ids[ids.index(superseded) :]:
+            del turns[each]

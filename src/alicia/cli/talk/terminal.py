@@ -1,0 +1,220 @@
+"""A talk in a terminal: the person's line in the main thread, the conversation in another."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from typing import Any, Final, TypeVar
+
+from rich.console import Console
+
+from alicia.cli.talk.keyboard import Keyboard, unechoed
+from alicia.cli.talk.screen import Screen
+from alicia.cli.talk.view import View
+from alicia.client import AliciaError, Conversation, State
+from alicia.protocol.messages import AssistantMessage, AssistantSentence
+
+T = TypeVar("T")
+Connect = Callable[[str | None], AbstractAsyncContextManager[Conversation]]
+
+HELP: Final = """\
+/stop            end the answer that is being given (so does Ctrl-C)
+/note TEXT       write a note on the last answer
+/history         show all that was said
+/new             begin a new conversation
+/open ac_…       go on with another one
+/quit            leave (so do Ctrl-D, and Ctrl-C twice)"""
+
+
+class Terminal:
+    """Reads lines and does what they say."""
+
+    def __init__(self, connect: Connect) -> None:
+        self._connect = connect
+        self._screen = Screen(Console())
+        self._keyboard = Keyboard()
+        self._background = Background()
+        self._stack = AsyncExitStack()
+        self._conversation: Conversation | None = None
+        self._view: View | None = None
+
+    def run(self, conversation_id: str | None) -> int:
+        """Until the person leaves."""
+        with self._background:
+            try:
+                self._call(self._open(conversation_id))
+                self._until(lambda view: view.settled or not conversation_id)
+                self._loop()
+            finally:
+                self._call(self._stack.aclose())
+                self._keyboard.close()
+        return 0
+
+    def _loop(self) -> None:
+        interrupted = False
+        while True:
+            try:
+                line = self._screen.ask(self._keyboard.take()).strip()
+            except EOFError:
+                self._screen.line("")
+                break
+            except KeyboardInterrupt:
+                self._screen.line("")
+                if interrupted:
+                    break
+                interrupted = True
+                self._screen.aside("Ctrl-C again, or /quit, leaves")
+                continue
+            interrupted = False
+            if line and not self._do(line):
+                break
+            self._until(lambda view: not view.pending)
+        self._say_goodbye()
+
+    def _until(self, over: Callable[[View], bool]) -> None:
+        """Watch what happens; lines that are typed meanwhile count, and Ctrl-C stops the answer."""
+        stopped = False
+        with unechoed():
+            lines = self._keyboard.lines()
+            while self._conversation is not None and (view := self._view) is not None and not over(view):
+                if self._conversation.state is State.OFFLINE:
+                    return
+                try:
+                    line = next(lines)
+                    if line:
+                        self._screen.line(f"› {line}", "bold")
+                        self._do(line.strip())
+                except EOFError:
+                    return
+                except KeyboardInterrupt:
+                    if stopped or not view.pending:
+                        return
+                    stopped = True
+                    self._call(self._stop())
+
+    def _do(self, line: str) -> bool:
+        """Do what a line says; false if that is to leave."""
+        word, _, rest = line.partition(" ")
+        rest = rest.strip()
+        try:
+            match word:
+                case "/quit" | "/exit":
+                    return False
+                case "/help":
+                    self._screen.line(HELP, "dim")
+                case "/stop":
+                    self._call(self._stop())
+                case "/note":
+                    self._call(self._note(rest))
+                case "/history":
+                    self._call(self._history())
+                case "/new":
+                    self._call(self._open(None))
+                case "/open":
+                    self._call(self._open(rest))
+                    self._until(lambda view: view.settled)
+                case _ if word.startswith("/") and "/" not in word[1:]:
+                    self._screen.aside(f"There is no {word}; /help shows what there is.")
+                case _:
+                    self._call(self._ask(line))
+        except AliciaError as error:
+            self._screen.line(f"  ! {error}", "red")
+        return True
+
+    def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        return self._background.call(work)
+
+    # What follows runs in the conversation's thread.
+
+    async def _open(self, conversation_id: str | None) -> None:
+        stack = AsyncExitStack()
+        conversation = await stack.enter_async_context(self._connect(conversation_id))
+        view = View(conversation, self._screen, self._keyboard.wake)
+        shown = asyncio.create_task(self._watch(view))
+        stack.push_async_callback(asyncio.wait, [shown])
+        earlier, self._stack = self._stack, stack
+        self._conversation, self._view = conversation, view
+        await earlier.aclose()
+        self._screen.line(f"Alicia · {conversation.id or 'a new conversation'} · /help", "dim")
+
+    async def _watch(self, view: View) -> None:
+        try:
+            await view.run()
+        except AliciaError as error:
+            self._screen.line(f"  ! {error}", "red")
+            self._conversation = None
+            self._keyboard.wake()
+
+    async def _ask(self, text: str) -> None:
+        conversation, view = self._need()
+        answer = conversation.ask(text)
+        answer.close()
+        if answer.question_id is not None:
+            view.pending[answer.question_id] = ""
+            view.sent.add(answer.question_id)
+        if conversation.state is State.OFFLINE:
+            self._screen.aside(f"offline: waiting to go out ({len(conversation.outbox)})")
+
+    async def _stop(self) -> None:
+        conversation, view = self._need()
+        asked = next(iter(view.pending), None)
+        target = conversation.answering or asked
+        if target is None:
+            self._screen.aside("nothing to stop")
+            return
+        await conversation.stop(target)
+
+    async def _note(self, text: str) -> None:
+        conversation, view = self._need()
+        if not text:
+            self._screen.aside("/note TEXT")
+            return
+        answers = (
+            body.id if isinstance(body, AssistantMessage) else body.previous_id
+            for body in (envelope.body for envelope in reversed(conversation.log))
+            if isinstance(body, AssistantMessage | AssistantSentence)
+        )
+        view.sent.add(await conversation.note(text, message_id=next(answers, None)))
+        self._screen.aside("noted")
+
+    async def _history(self) -> None:
+        self._need()[1].history()
+
+    def _need(self) -> tuple[Conversation, View]:
+        if self._conversation is None or self._view is None:
+            raise AliciaError("This conversation has ended: /new begins another one, /open goes on with one.")
+        return self._conversation, self._view
+
+    def _say_goodbye(self) -> None:
+        conversation = self._conversation
+        if conversation is None:
+            return
+        if waiting := len(conversation.outbox):
+            self._screen.aside(f"{waiting} not sent yet: they are kept, and go out with your next visit")
+        if conversation.id and conversation.log:
+            self._screen.aside(f"to go on: alicia chat {conversation.id}")
+
+
+class Background:
+    """An event loop in a thread of its own: the main thread waits for a line and can be interrupted."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="conversation", daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run it there and wait for it; an interruption here cancels it."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise

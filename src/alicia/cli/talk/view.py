@@ -1,0 +1,153 @@
+"""What a conversation looks like on the screen."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from alicia import ids
+from alicia.cli.talk.lines import Turn, aside, short, transcript
+from alicia.cli.talk.screen import PROMPT, Screen
+from alicia.client import Conversation, Event, LogRestarted, State, StateChange
+from alicia.errors import ErrorCode
+from alicia.protocol.messages import (
+    AssistantMessage,
+    AssistantSentence,
+    Configuration,
+    Erasure,
+    ErrorMessage,
+    StartAnswer,
+    UserMessage,
+    UserNote,
+)
+
+RECENT: Final = 6
+"""So many messages are shown of a conversation that goes on."""
+FEW: Final = 60
+"""What was missed is shown as it happened if it is no more than this."""
+REPLAY_SECONDS: Final = 20.0
+
+
+class View:
+    """Shows a conversation's events; `pending` are the messages from here that have no whole answer yet."""
+
+    def __init__(self, conversation: Conversation, screen: Screen, changed: Callable[[], None]) -> None:
+        self.pending: dict[ids.MessageId, str] = {}
+        """Their ids and, once it has begun, their answers'."""
+        self.sent: set[str] = set()
+        self.settled = False
+        """Whether it is known by now how the conversation stands."""
+        self._conversation, self._screen, self._changed = conversation, screen, changed
+        self._seen = 0
+        self._lost = False
+
+    async def run(self) -> None:
+        """Show what happens until the conversation is closed."""
+        async for event in self._conversation.events():
+            await self._show(event)
+            self._changed()
+
+    def history(self) -> None:
+        """Show all that was said."""
+        self._say(transcript(self._conversation.log))
+
+    async def _show(self, event: Event) -> None:
+        log = self._conversation.log
+        if self._seen < len(log) and event is log[self._seen].body:
+            self._seen += 1
+        elif isinstance(event, LogRestarted):
+            self._seen = 0
+        elif not isinstance(event, StateChange | ErrorMessage | Configuration):
+            # Transient, or shown already with all the rest that was missed.
+            return
+        match event:
+            case Configuration():
+                await self._catch_up()
+            case StateChange():
+                self._show_state(event)
+            case UserMessage():
+                self._show_message(event)
+            case StartAnswer():
+                if event.previous_id in self.pending:
+                    self.pending[event.previous_id] = event.id
+            case AssistantSentence():
+                self._screen.stream(event.text)
+                if event.is_final:
+                    self._close(event.previous_id, event.status)
+            case AssistantMessage():
+                self._screen.stream(event.content)
+                self._close(event.id, event.status)
+            case UserNote() if event.id not in self.sent:
+                self._screen.aside(f"note    {short(event.content)}")
+            case ErrorMessage():
+                self._show_error(event)
+            case Erasure():
+                self._forget(*event.ids)
+                self._screen.aside("something was erased")
+            case _:
+                if line := aside(event):
+                    self._screen.aside(line)
+
+    async def _catch_up(self) -> None:
+        """After a Configuration a replay may follow: a short one is shown as it happened, else its end."""
+        try:
+            await asyncio.wait_for(self._conversation.caught_up(), REPLAY_SECONDS)
+        except TimeoutError:
+            return
+        log = self._conversation.log
+        if len(log) - self._seen > FEW or (not self.settled and log):
+            turns = transcript(log)
+            if len(turns) > RECENT:
+                self._screen.aside(f"{len(turns) - RECENT} earlier; /history shows them")
+            self._say(turns[-RECENT:])
+            self._seen = len(log)
+            self._forget(*(turn.id for turn in turns if turn.status not in ("", "streaming")))
+        self.settled = True
+
+    def _say(self, turns: list[Turn]) -> None:
+        for turn in turns:
+            match turn.role:
+                case "user":
+                    self._screen.line(f"{PROMPT}{turn.text}", "bold")
+                case "note":
+                    self._screen.aside(f"note    {short(turn.text)}")
+                case _:
+                    self._screen.line(turn.text)
+                    if turn.status not in ("completed", "streaming"):
+                        self._screen.aside(turn.status)
+                    self._screen.line("")
+
+    def _show_state(self, change: StateChange) -> None:
+        lost, self._lost = self._lost, change.state is not State.ONLINE
+        match change.state:
+            case State.OFFLINE:
+                self._screen.aside(f"offline: {change.reason} What you write waits and goes out by itself.")
+                self.settled = True
+            case State.CONNECTING:
+                self._screen.aside(f"{change.reason} Reconnecting…")
+            case State.ONLINE if lost:
+                waiting = len(self._conversation.outbox)
+                self._screen.aside("online again" + (f"; {waiting} waiting to go out" if waiting else ""))
+            case _:
+                pass
+
+    def _show_message(self, message: UserMessage) -> None:
+        if message.local_id is not None and message.local_id in self.pending:
+            self.pending[message.id] = self.pending.pop(ids.MessageId(message.local_id))
+        elif message.id not in self.sent:
+            self._screen.line(f"{PROMPT}{message.content}", "bold")
+
+    def _show_error(self, error: ErrorMessage) -> None:
+        self._screen.line(f"  ! {error.message}", "red")
+        if error.code < ErrorCode.TOO_MANY and error.originating_id is not None:
+            self._forget(error.originating_id)
+
+    def _close(self, answer_id: str, status: str | None) -> None:
+        self._screen.finish()
+        if status in ("stopped", "failed"):
+            self._screen.aside(status)
+        self._screen.line("")
+        self._forget(answer_id)
+
+    def _forget(self, *over: str) -> None:
+        gone = set(over)
+        self.pending = {ask: got for ask, got in self.pending.items() if not {ask, got} & gone}
