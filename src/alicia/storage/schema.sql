@@ -275,6 +275,7 @@ CREATE INDEX alicia_memory_used_recent ON public.alicia_memory_used USING btree 
 CREATE UNIQUE INDEX alicia_messages_history ON public.alicia_messages USING btree (conversation_id, sequence_number);
 CREATE INDEX alicia_messages_local ON public.alicia_messages USING btree (conversation_id, local_id) WHERE (local_id IS NOT NULL);
 CREATE INDEX alicia_messages_previous ON public.alicia_messages USING btree (previous_id);
+CREATE INDEX alicia_messages_text ON public.alicia_messages USING gin (to_tsvector('english'::regconfig, contents)) WHERE ((completion_status = 'completed'::text) AND (deleted_at IS NULL));
 CREATE INDEX alicia_messages_unfinished ON public.alicia_messages USING btree (conversation_id) WHERE (completion_status = ANY (ARRAY['pending'::text, 'streaming'::text]));
 CREATE INDEX alicia_meta_ref ON public.alicia_meta USING btree (ref, key);
 CREATE INDEX alicia_reasoning_steps_message ON public.alicia_reasoning_steps USING btree (message_id, sequence_number);
