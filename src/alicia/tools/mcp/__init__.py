@@ -1,0 +1,1 @@
+"""MCP servers: which ones, how to reach them, and keeping them up."""
