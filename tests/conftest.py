@@ -5,12 +5,17 @@ import secrets
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from alicia import ids
 from alicia.storage.pool import Pool, make_pool
 from support import ground
 from support.scripted import ScriptedServer
 from support.servers import LiveKitServer, PostgresServer
+
+# No test may depend on how busy the machine is.
+settings.register_profile("alicia", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("alicia")
 
 _GROUND = pytest.StashKey[ground.Ground]()
 

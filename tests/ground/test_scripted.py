@@ -124,3 +124,11 @@ async def test_speech_goes_both_ways(scripted: ScriptedServer, client: openai.As
     heard = await client.audio.transcriptions.create(model="m", file=("a.wav", wav.content))
     assert heard.text == scripted.heard
     assert wav.content in scripted.requests[-1].body
+
+
+async def test_a_step_that_means_nothing_to_a_route_is_told(
+    scripted: ScriptedServer, client: openai.AsyncOpenAI
+) -> None:
+    scripted.script("embeddings", script.ToolCall("add"))
+    with pytest.raises(openai.InternalServerError, match="no meaning in embeddings"):
+        await client.embeddings.create(model="m", input="x")

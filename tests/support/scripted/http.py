@@ -149,8 +149,10 @@ async def _answer(
         while data := await reader.read(65536):
             conn.receive_data(data)
 
+    reply = Reply(conn, writer)
+
     async def handle() -> None:
-        await handler(request, Reply(conn, writer))
+        await handler(request, reply)
 
     answer = asyncio.create_task(handle())
     leaving = asyncio.create_task(until_left())
@@ -163,6 +165,10 @@ async def _answer(
         return "cut"
     except ConnectionError:
         return "left"
+    except Exception as error:  # a mistake in a script or a request: the client's test must see it
+        if not reply.started:
+            await reply.json({"error": {"message": f"scripted server: {error!r}"}}, 500)
+        return "cut"
     else:
         return "sent"
     finally:
