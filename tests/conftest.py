@@ -3,6 +3,7 @@
 import os
 import secrets
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -12,6 +13,7 @@ from alicia.storage.pool import Pool, make_pool
 from support import ground
 from support.scripted import ScriptedServer
 from support.servers import LiveKitServer, PostgresServer
+from support.stack import Stack
 
 # No test may depend on how busy the machine is.
 settings.register_profile("alicia", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -92,6 +94,29 @@ def room() -> ids.ConversationId:
 def user() -> str:
     """The name of a user whom no other test has."""
     return f"user-{secrets.token_hex(6)}"
+
+
+@pytest.fixture(scope="session")
+def shared_stack(
+    tmp_path_factory: pytest.TempPathFactory, database_url: str, livekit: LiveKitServer
+) -> Iterator[Stack]:
+    """An API and an agent of this worker's own."""
+    with Stack(tmp_path_factory.mktemp("stack"), database_url, livekit) as opened:
+        yield opened
+
+
+@pytest.fixture
+def stack(shared_stack: Stack) -> Stack:
+    """The worker's API and agent, with nothing left of what earlier tests scripted."""
+    shared_stack.model.reset()
+    return shared_stack
+
+
+@pytest.fixture
+def own_stack(tmp_path: Path, database_url: str, livekit: LiveKitServer) -> Iterator[Stack]:
+    """An API and an agent that this test may kill."""
+    with Stack(tmp_path, database_url, livekit) as opened:
+        yield opened
 
 
 @pytest.fixture

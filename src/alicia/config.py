@@ -14,7 +14,6 @@ import platformdirs
 from alicia.errors import ConfigError
 
 LanguageModelSize = Literal["large", "small"]
-JobExecutor = Literal["thread", "process"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
@@ -57,7 +56,7 @@ class Config:
     auth_secret: str | None = field(default=None, repr=False)
     auth_jwks_url: str | None = None
     mcp_config: Path | None = None
-    agent_executor: JobExecutor = "thread"
+    agent_name: str = "alicia"
     otlp_endpoint: str | None = None
     log_level: LogLevel = "info"
 
@@ -87,7 +86,7 @@ class Config:
             auth_secret=read.text("ALICIA_AUTH_SECRET"),
             auth_jwks_url=read.url("ALICIA_AUTH_JWKS_URL", "https", "http"),
             mcp_config=Path(mcp_config).expanduser().absolute() if mcp_config else None,
-            agent_executor=cast("JobExecutor", read.word("ALICIA_AGENT_EXECUTOR", get_args(JobExecutor))),
+            agent_name=read.text("ALICIA_AGENT_NAME") or "alicia",
             otlp_endpoint=read.url("OTEL_EXPORTER_OTLP_ENDPOINT", "http", "https"),
             log_level=cast("LogLevel", read.word("ALICIA_LOG_LEVEL", get_args(LogLevel), "info")),
         )

@@ -21,6 +21,7 @@ WINDOW: Final = 4096
 """The context window of a model that does not tell its own."""
 ANSWER_SHARE: Final = 4
 """One part in so many of the window is kept for the answer."""
+LONGEST_ANSWER: Final = 4096
 WINDOW_EVERY: Final = 10.0
 CONNECTIONS: Final = 10
 
@@ -34,7 +35,12 @@ async def open_services(config: Config, agent_id: str) -> AsyncGenerator[Service
     model = ChatModel(config.llm.url, config.llm.model or "default", config.llm.api_key)
     async with pool, model, asyncio.TaskGroup() as tasks:
         services = Services(
-            pool=pool, ledger=Ledger(pool, agent_id), model=model, recall=NoRecall(), budget=_budget(WINDOW)
+            pool=pool,
+            ledger=Ledger(pool, agent_id),
+            model=model,
+            recall=NoRecall(),
+            budget=WINDOW - WINDOW // ANSWER_SHARE,
+            answer_tokens=WINDOW // ANSWER_SHARE,
         )
         asking = tasks.create_task(_learn_window(services, model))
         try:
@@ -47,11 +53,8 @@ async def _learn_window(services: Services, model: ChatModel) -> None:
     """A model that is still being loaded does not tell its window, so it is asked again."""
     while True:
         if window := await model.context_window(0):
-            services.budget = _budget(window)
+            services.answer_tokens = min(window // ANSWER_SHARE, LONGEST_ANSWER)
+            services.budget = window - services.answer_tokens
             log.info("context window known", tokens=window)
             return
         await asyncio.sleep(WINDOW_EVERY)
-
-
-def _budget(window: int) -> int:
-    return window - window // ANSWER_SHARE

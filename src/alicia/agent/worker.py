@@ -17,7 +17,6 @@ from alicia.agent.sweep import sweep
 from alicia.config import Config
 from alicia.engine.conversation import Services
 
-AGENT_NAME: Final = "alicia"
 JOBS_AT_ONCE: Final = 100
 DRAIN_SECONDS: Final = 600
 
@@ -43,10 +42,10 @@ class Worker:
             load_threshold=1.0,
             drain_timeout=DRAIN_SECONDS,
         )
-        self.server.rtc_session(self._answer_room, agent_name=AGENT_NAME)
+        self.server.rtc_session(self._answer_room, agent_name=config.agent_name)
         self._services = services
         self._loop = asyncio.get_running_loop()
-        self._jobs: set[Job] = set()
+        self._jobs: dict[Job, asyncio.Task[None]] = {}
 
     def on_registered(self, callback: Callable[[], None]) -> None:
         """LiveKit knows this worker from now on."""
@@ -63,6 +62,12 @@ class Worker:
             for job in self._jobs:
                 tasks.create_task(job.drain())
 
+    async def abandon(self) -> None:
+        """Leave every room now. What is unfinished stays so, and another worker finds it."""
+        for task in self._jobs.values():
+            task.cancel()
+        await asyncio.gather(*self._jobs.values(), return_exceptions=True)
+
     async def _answer_room(self, context: JobContext) -> None:
         """In the job's own thread: have the room lived in the worker's loop, and wait for the end."""
         info = next(each for each in self.server.active_jobs if each.job.id == context.job.id)
@@ -76,11 +81,11 @@ class Worker:
 
     async def _live(self, room: str, url: str, token: str) -> None:
         job = Job(room, self._services)
-        self._jobs.add(job)
+        self._jobs[job] = asyncio.create_task(job.run(url, token))
         try:
-            await job.run(url, token)
+            await self._jobs[job]
         finally:
-            self._jobs.discard(job)
+            del self._jobs[job]
 
 
 async def run(config: Config, registered: Callable[[], None] = lambda: None) -> None:
@@ -116,6 +121,8 @@ async def run(config: Config, registered: Callable[[], None] = lambda: None) -> 
             draining.cancel()
             hurry.cancel()
         sweeping.cancel()
+        # Before anything that the answers need goes away, or they would end as failed.
+        await worker.abandon()
         await worker.server.aclose()
         await work
 

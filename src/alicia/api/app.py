@@ -37,7 +37,7 @@ def create_app(config: Config) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
-        rooms = Rooms(livekit.url, livekit.api_key, livekit.api_secret)
+        rooms = Rooms(livekit.url, livekit.api_key, livekit.api_secret, config.agent_name)
         async with pool, aclosing(rooms), asyncio.TaskGroup() as tasks:
             app.state.rooms = rooms
             watching = tasks.create_task(rooms.watch(agents_of))

@@ -15,7 +15,6 @@ from alicia.errors import ConfigError
 
 log = structlog.get_logger(__name__)
 
-AGENT_NAME = "alicia"
 TOKEN_LIFE = timedelta(minutes=10)
 EMPTY_SECONDS = 60
 DISPATCH_PATIENCE = 4.0
@@ -26,8 +25,9 @@ WATCH_SECONDS = 2.0
 class Rooms:
     """LiveKit's rooms through its server API."""
 
-    def __init__(self, url: str, api_key: str, api_secret: str) -> None:
+    def __init__(self, url: str, api_key: str, api_secret: str, agent_name: str) -> None:
         self.url = url
+        self._agent_name = agent_name
         self._key, self._secret = api_key, api_secret
         self._livekit = api.LiveKitAPI(url, api_key, api_secret)
         self._asked: dict[str, float] = {}
@@ -45,7 +45,7 @@ class Rooms:
         """Make the room if it isn't there, and dispatch an agent if none is in it or on its way."""
         if not await self._exists(room):
             self._asked[room] = time.monotonic()
-            dispatch = api.RoomAgentDispatch(agent_name=AGENT_NAME)
+            dispatch = api.RoomAgentDispatch(agent_name=self._agent_name)
             request = api.CreateRoomRequest(
                 name=room, agents=[dispatch], empty_timeout=EMPTY_SECONDS, departure_timeout=EMPTY_SECONDS
             )
@@ -66,7 +66,7 @@ class Rooms:
         self._asked[room] = now
         log.info("agent dispatched", room=room)
         await self._livekit.agent_dispatch.create_dispatch(
-            api.CreateAgentDispatchRequest(agent_name=AGENT_NAME, room=room)
+            api.CreateAgentDispatchRequest(agent_name=self._agent_name, room=room)
         )
 
     async def watch(self, served: Callable[[list[str]], Awaitable[dict[str, bool]]]) -> None:

@@ -65,6 +65,8 @@ class Services(msgspec.Struct, kw_only=True):
     recall: Recall
     budget: int
     """How many tokens a prompt may have."""
+    answer_tokens: int
+    """How many tokens an answer may have; the two together fit the model's context window."""
 
 
 class Conversation:
@@ -325,6 +327,7 @@ class Conversation:
             history=self._history,
             model=self._services.model,
             recall=self._services.recall,
+            max_tokens=self._services.answer_tokens,
             streaming=self._devices.streaming(),
         )
 

@@ -52,6 +52,7 @@ class Answer:
         history: History,
         model: ChatModel,
         recall: Recall,
+        max_tokens: int,
         streaming: bool,
     ) -> None:
         self.question = question
@@ -64,6 +65,7 @@ class Answer:
         self._history = history
         self._model = model
         self._recall = recall
+        self._max_tokens = max_tokens
         self._streaming = streaming
         self._conversation_id = line.session.conversation_id
         self._pump: Pump[Delta] = Pump()
@@ -82,7 +84,7 @@ class Answer:
             now = datetime.now(UTC)
             prompt = self._history.prompt(self.question.message_id, memories, now, self.question.said)
             # The model reads its prompt while the opening is being stored.
-            self._pump.start(self._model.stream(prompt))
+            self._pump.start(self._model.stream(prompt, max_tokens=self._max_tokens))
             if not self.question.begun:
                 await self._start(memories)
             await self._say()

@@ -57,6 +57,11 @@ class ScriptedServer:
         """The chat requests so far."""
         return [request for request in self.requests if request.path.endswith("/chat/completions")]
 
+    def reset(self) -> None:
+        """Forget what was written and what came."""
+        self.requests.clear()
+        self._rules.clear()
+
     def say(self, text: str, *, every: float = 0.0, when: When = None, always: bool = False) -> None:
         """Answer with this text, a word every so many seconds."""
         self.chat(Script(Text(text, every)), when=when, always=always)
