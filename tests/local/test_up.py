@@ -113,6 +113,13 @@ def test_a_child_that_is_killed_is_started_again_and_that_is_said(up: Up, part: 
     eventually(lambda: up.get("/readyz")[0] == 200, "ready again")
 
 
+def test_the_agent_registers_again_after_livekit_was_killed(up: Up) -> None:
+    log = up.home / "logs" / "agent.log"
+    before = log.read_text().count("registered worker")
+    os.kill(up.children()["LiveKit"], signal.SIGKILL)
+    eventually(lambda: log.read_text().count("registered worker") > before, "the agent registers again")
+
+
 def test_an_end_by_signal_is_clean_and_quick(up: Up) -> None:
     where = addresses(Config(home=up.home), Home(up.home), Home(up.home).ports())
     with psycopg.connect(where.database_url) as connection:

@@ -10,7 +10,7 @@ from alicia.errors import AliciaError
 
 OLDEST_POSTGRES = 16
 OLDEST_PGVECTOR = (0, 8)
-PATIENCE = 5
+PATIENCE = 10
 
 
 class CheckError(AliciaError):
