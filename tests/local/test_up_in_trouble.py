@@ -39,6 +39,18 @@ def test_nothing_survives_a_kill_of_the_supervisor_and_the_next_start_recovers(
         assert second.end(signal.SIGINT) == 0
 
 
+def test_a_kill_while_the_data_folder_is_made_leaves_nothing_in_the_way(
+    tmp_path: Path, model: Mapping[str, str]
+) -> None:
+    home = tmp_path / "home"
+    with Up(home, model) as first:
+        eventually((home / "postgres" / "data.new" / "PG_VERSION").exists, "the making has begun")
+        first.process.send_signal(signal.SIGKILL)
+    with Up(home, model) as second:
+        assert "data folder made" in second.wait_for("^PostgreSQL ")
+        assert second.end() == 0
+
+
 def test_a_signal_during_the_start_ends_it_cleanly(tmp_path: Path, model: Mapping[str, str]) -> None:
     home = tmp_path / "home"
     with Up(home, model) as up:

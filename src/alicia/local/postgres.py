@@ -88,6 +88,7 @@ class Postgres:
         self.home.mkdir(parents=True, exist_ok=True)
         # Made aside and renamed when whole, so that an attempt cut short is never taken for a cluster.
         making = self.home / "data.new"
+        await self._outlive(making)
         shutil.rmtree(making, ignore_errors=True)
         making.mkdir(mode=0o700)
         identity = identity_for(programs() / "postgres")
@@ -174,16 +175,20 @@ class Postgres:
         itself; in a container or after a reboot that pid may belong to another program, and PostgreSQL would
         never start again.
         """
-        try:
-            async with asyncio.timeout(15):
-                for pid in _working_in(self.data):
-                    await wait_for_end(pid)
-        except TimeoutError:
-            pids = ", ".join(map(str, _working_in(self.data)))
-            raise PostgresError(f"Another PostgreSQL still runs in {self.data} (process {pids}).") from None
+        await self._outlive(self.data)
         lines = _lock_lines(self.data)
         if lines and _exists(int(lines[0])):
             (self.data / "postmaster.pid").unlink()
+
+    async def _outlive(self, folder: Path) -> None:
+        """Wait for the PostgreSQL processes in this folder to end."""
+        try:
+            async with asyncio.timeout(15):
+                for pid in _working_in(folder):
+                    await wait_for_end(pid)
+        except TimeoutError:
+            pids = ", ".join(map(str, _working_in(folder)))
+            raise PostgresError(f"Another PostgreSQL still runs in {folder} (process {pids}).") from None
 
 
 @cache

@@ -165,10 +165,6 @@ def _language_model(config: Config, home: Home, environ: dict[str, str], report:
             "There is no local language model yet: fetch one with `make weights-large`, "
             "or set ALICIA_LLM_URL to an OpenAI-compatible server."
         )
-    name = weights.name.removesuffix(".gguf")
-    note = f"{name} is warming up in the background"
-    if config.llm_size == "large" and weights is SMOLLM2:
-        note += "; it stands in for the default model, which `make weights-large` fetches"
     return WarmingPart(
         "Language model",
         [sys.executable, "-m", "alicia.local.llm", str(weights.path)],
@@ -176,9 +172,17 @@ def _language_model(config: Config, home: Home, environ: dict[str, str], report:
         needs=("API",),
         log=home.logs / "llm.log",
         env=environ,
-        note=note,
+        note=warming_note(config, weights),
         warmed=lambda seconds: report.say(f"The language model is warm after {seconds} s."),
     )
+
+
+def warming_note(config: Config, weights: Weights) -> str:
+    """Say which language model is loaded, and how to get the default one where that is missing."""
+    note = f"{weights.name.removesuffix('.gguf')} is warming up in the background"
+    if config.llm_size == "large" and weights is SMOLLM2:
+        note += "; it stands in for the default model, which `make weights-large` fetches"
+    return note
 
 
 async def _migrate(url: str, *, embedded: bool) -> str:
