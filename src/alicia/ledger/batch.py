@@ -8,7 +8,7 @@ from psycopg.types.json import Jsonb
 
 from alicia import ids
 from alicia.errors import LocalProtocolError
-from alicia.ledger.entries import Entry, Private
+from alicia.ledger.entries import Entry, Nothing, Private
 from alicia.ledger.prepared import Statement, run_together
 from alicia.protocol.messages import Body, Map
 from alicia.storage.meta import text_of
@@ -58,7 +58,7 @@ _WRITERS: Final[dict[type[Body], tuple[type[Private], Callable[[Batch, Any, Any]
 
 
 def writes(
-    kind: type[B], private: type[P] = Private
+    kind: type[B], private: type[P] = Nothing
 ) -> Callable[[Callable[[Batch, B, P], None]], Callable[[Batch, B, P], None]]:
     """Register the one function that writes the rows of this body."""
 

@@ -12,6 +12,10 @@ class Private(Struct, frozen=True, kw_only=True):
     """Columns that are stored and never journaled; each kind of body has at most one kind of these."""
 
 
+class Nothing(Private, frozen=True, kw_only=True):
+    """Of the bodies that say all there is to store."""
+
+
 class Recording(Private, frozen=True, kw_only=True):
     """Of an AudioChunk: the sound itself; unless given, the type is output for a sentence, else input."""
 

@@ -1,7 +1,7 @@
 """The writes of messages and sentences: rows of `alicia_messages` and `alicia_sentences`."""
 
 from alicia.ledger.batch import Batch, json, writes
-from alicia.ledger.entries import Private, Spoken
+from alicia.ledger.entries import Nothing, Spoken
 from alicia.protocol.messages import (
     AssistantMessage,
     AssistantSentence,
@@ -14,7 +14,7 @@ from alicia.protocol.messages import (
 
 
 @writes(UserMessage)
-def write_user_message(batch: Batch, body: UserMessage, _: Private) -> None:
+def write_user_message(batch: Batch, body: UserMessage, _: Nothing) -> None:
     """A completed message; without `previous_id` it follows the newest message that is not superseded."""
     if body.supersedes:
         supersede(batch, body.conversation_id, target_id=body.supersedes, new_id=body.id)
@@ -62,7 +62,7 @@ def write_user_message(batch: Batch, body: UserMessage, _: Private) -> None:
 
 
 @writes(StartAnswer)
-def write_start_answer(batch: Batch, body: StartAnswer, _: Private) -> None:
+def write_start_answer(batch: Batch, body: StartAnswer, _: Nothing) -> None:
     """An empty message that is streaming, visible at once."""
     if body.supersedes:
         supersede(batch, body.conversation_id, target_id=body.supersedes, new_id=body.id)
@@ -110,7 +110,7 @@ def write_sentence(batch: Batch, body: AssistantSentence, private: Spoken) -> No
 
 
 @writes(AssistantMessage)
-def write_assistant_message(batch: Batch, body: AssistantMessage, _: Private) -> None:
+def write_assistant_message(batch: Batch, body: AssistantMessage, _: Nothing) -> None:
     """The whole answer: completes the message that StartAnswer made, or makes it."""
     batch.add(
         """
@@ -130,7 +130,7 @@ def write_assistant_message(batch: Batch, body: AssistantMessage, _: Private) ->
 
 
 @writes(ControlStop)
-def write_stop(batch: Batch, body: ControlStop, _: Private) -> None:
+def write_stop(batch: Batch, body: ControlStop, _: Nothing) -> None:
     """Meta of the stopped message, and of the sentence how much of it was heard; the texts never change."""
     batch.note(
         body.target_id,
@@ -144,7 +144,7 @@ def write_stop(batch: Batch, body: ControlStop, _: Private) -> None:
 
 
 @writes(ControlVariation)
-def write_variation(batch: Batch, body: ControlVariation, _: Private) -> None:
+def write_variation(batch: Batch, body: ControlVariation, _: Nothing) -> None:
     """What is replaced names the message that replaces it, which may be written later."""
     supersede(batch, body.conversation_id, target_id=body.target_id, new_id=body.id)
     batch.note(body.id, mode=body.mode)

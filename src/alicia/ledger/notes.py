@@ -3,7 +3,7 @@
 from typing import Final
 
 from alicia.ledger.batch import Batch, json, writes
-from alicia.ledger.entries import Private
+from alicia.ledger.entries import Nothing
 from alicia.protocol.messages import Erasure, UserNote, fields
 
 PENDING_ERASURE: Final = "erasure.pending"
@@ -11,7 +11,7 @@ PENDING_ERASURE: Final = "erasure.pending"
 
 
 @writes(UserNote)
-def write_note(batch: Batch, body: UserNote, _: Private) -> None:
+def write_note(batch: Batch, body: UserNote, _: Nothing) -> None:
     """A row of `alicia_user_conversation_commentaries`, by the conversation's owner."""
     batch.add(
         """
@@ -27,7 +27,7 @@ def write_note(batch: Batch, body: UserNote, _: Private) -> None:
 
 
 @writes(Erasure)
-def write_erasure(batch: Batch, body: Erasure, _: Private) -> None:
+def write_erasure(batch: Batch, body: Erasure, _: Nothing) -> None:
     """The devices will hear of it: what waited for that is done."""
     batch.add(
         """

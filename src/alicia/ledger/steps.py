@@ -1,13 +1,13 @@
 """The writes of what happens inside an answer: reasoning, tools, memories."""
 
 from alicia.ledger.batch import Batch, json, writes
-from alicia.ledger.entries import Outcome, Private, Recalled
+from alicia.ledger.entries import Nothing, Outcome, Recalled
 from alicia.protocol.messages import MemoryTrace, ReasoningStep, ToolUseRequest, ToolUseResult, fields
 from alicia.storage.memories import NewMemory, columns
 
 
 @writes(ReasoningStep)
-def write_reasoning_step(batch: Batch, body: ReasoningStep, _: Private) -> None:
+def write_reasoning_step(batch: Batch, body: ReasoningStep, _: Nothing) -> None:
     """A row of `alicia_reasoning_steps`."""
     batch.add(
         """
@@ -19,7 +19,7 @@ def write_reasoning_step(batch: Batch, body: ReasoningStep, _: Private) -> None:
 
 
 @writes(ToolUseRequest)
-def write_tool_use_request(batch: Batch, body: ToolUseRequest, _: Private) -> None:
+def write_tool_use_request(batch: Batch, body: ToolUseRequest, _: Nothing) -> None:
     """A row of `alicia_tool_uses`, pending."""
     batch.add(
         """
