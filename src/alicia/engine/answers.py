@@ -87,10 +87,11 @@ class Answers:
 
 def _failure(error: Exception, answer_id: str, conversation_id: ConversationId) -> ErrorMessage:
     expected = isinstance(error, ModelUnavailable)
+    reason = f"{error}".rstrip(".") + "." if expected else "Something went wrong; the operator's log has it."
     return ErrorMessage(
         conversation_id=conversation_id,
         code=ErrorCode.UNAVAILABLE if expected else ErrorCode.INTERNAL,
-        message=str(error) if expected else "Something went wrong here; the operator finds it in the log.",
+        message=f"{reason} What was said so far is kept: ask again in a moment.",
         severity="error",
         recoverable=True,
         originating_id=answer_id,

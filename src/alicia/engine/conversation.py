@@ -187,7 +187,7 @@ class Conversation:
 
     async def _state_head(self) -> None:
         """A lost tail has nothing after it that would show the gap, so the head is stated again and again."""
-        stated = 0.0
+        stated = time.monotonic()
         while True:
             await asyncio.sleep(HEAD_AFTER / 4)
             now, last = time.monotonic(), self._line.last_durable

@@ -1,0 +1,183 @@
+"""A device with nothing between the test and the wire: joins a room, keeps the log, sends what it is told."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import httpx2
+from livekit import rtc
+
+from alicia import ids
+from alicia.protocol.client_session import NEW_CONVERSATION, ClientSession, Receipt
+from alicia.protocol.envelope import Envelope, decode, encode, split
+from alicia.protocol.messages import AssistantMessage, AssistantSentence, Body, StartAnswer, UserMessage
+from support.rooms import Participant
+from support.stack import Stack
+
+B = TypeVar("B", bound=Body)
+
+PATIENCE = 30.0
+ASK_AGAIN = 0.25
+
+
+class Device:
+    """Follows the protocol as a client must; everything that came stands in `log` and `heard`."""
+
+    def __init__(self, room: Participant, session: ClientSession, settings: dict[str, Any]) -> None:
+        self.room = room
+        self.session = session
+        self.log: list[bytes] = []
+        """The durable stanzas that were accepted, byte for byte."""
+        self.heard: list[Envelope] = []
+        """Everything that came, duplicates and transient stanzas too."""
+        self._settings = settings
+        self._changed = asyncio.Condition()
+
+    @property
+    def id(self) -> ids.ConversationId:
+        return self.session.conversation_id
+
+    @property
+    def bodies(self) -> list[Any]:
+        """The log's bodies."""
+        return [decode(data).body for data in self.log]
+
+    def all(self, kind: type[B]) -> list[B]:
+        """The log's bodies of one type."""
+        return [body for body in self.bodies if isinstance(body, kind)]
+
+    async def until(self, condition: Callable[[], object], seconds: float = PATIENCE) -> None:
+        """Wait until something that came makes the condition true."""
+        async with self._changed:
+            try:
+                await asyncio.wait_for(self._changed.wait_for(condition), seconds)
+            except TimeoutError:
+                names = [type(envelope.body).__name__ for envelope in self.heard[-20:]]
+                raise AssertionError(f"not within {seconds:.0f} s; heard last: {names}") from None
+
+    async def hears(self, kind: type[B], check: Callable[[B], object] = lambda _: True) -> B:
+        """Wait for a body of this type, durable or not, that satisfies the check."""
+
+        def found() -> list[B]:
+            return [each.body for each in self.heard if isinstance(each.body, kind) and check(each.body)]
+
+        await self.until(found)
+        return found()[0]
+
+    async def say(self, text: str, **fields: Any) -> UserMessage:
+        """Send a user's message."""
+        message = UserMessage(conversation_id=self.id, id=ids.new(ids.MessageId), content=text, **fields)
+        await self.submit(message)
+        return message
+
+    async def ask(self, text: str) -> str:
+        """Send a user's message and wait for the end of its answer; the answer's id."""
+        message = await self.say(text)
+        return await self.answered(message)
+
+    async def answered(self, message: UserMessage) -> str:
+        """Wait for the end of the answer to a message."""
+        start = await self.hears(StartAnswer, lambda body: body.previous_id == message.id)
+        await self.closed(start.id)
+        return start.id
+
+    async def closed(self, answer_id: str) -> AssistantSentence | AssistantMessage:
+        """Wait for an answer's closing stanza."""
+
+        def closing() -> list[AssistantSentence | AssistantMessage]:
+            sentences = [each for each in self.all(AssistantSentence) if each.previous_id == answer_id]
+            wholes = [each for each in self.all(AssistantMessage) if each.id == answer_id]
+            return [each for each in sentences if each.is_final] + wholes
+
+        await self.until(closing)
+        return closing()[0]
+
+    async def submit(self, body: Body) -> None:
+        self.session.submit(body)
+        await self._pump()
+
+    async def send(self, envelope: Envelope) -> None:
+        """To the agents only: other devices get it from them."""
+        if agents := self._agents():
+            await self.room.send(encode(envelope), to=agents)
+
+    def _agents(self) -> list[str]:
+        others = self.room.room.remote_participants.values()
+        return [each.identity for each in others if each.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT]
+
+    async def configure(self) -> None:
+        """Send Configuration until it is answered."""
+        count = len(self.heard)
+        while True:
+            await self.send(self.session.configuration(**self._settings))
+            try:
+                async with self._changed:
+                    await asyncio.wait_for(
+                        self._changed.wait_for(lambda: any(each.type == 12 for each in self.heard[count:])),
+                        ASK_AGAIN,
+                    )
+            except TimeoutError:
+                continue
+            return
+
+    async def listen(self) -> None:
+        """Take in what comes, for as long as the device is there."""
+        while True:
+            packet = await self.room.packets.get()
+            if packet.sender not in self._agents():
+                continue
+            for data in split(packet.data):
+                envelope = decode(bytes(data))
+                receipt = self.session.receive(envelope)
+                if receipt is Receipt.ACCEPTED:
+                    self.log.append(bytes(data))
+                elif receipt is Receipt.RESTARTED:
+                    self.log.clear()
+                async with self._changed:
+                    self.heard.append(envelope)
+                    self._changed.notify_all()
+            if self.session.wants_configuration:
+                await self.send(self.session.configuration(**self._settings))
+            await self._pump()
+
+    async def _pump(self) -> None:
+        while (envelope := self.session.next_to_send()) is not None:
+            await self.send(envelope)
+
+
+@asynccontextmanager
+async def device(
+    stack: Stack,
+    user: str,
+    conversation_id: str | None = None,
+    *,
+    log: list[bytes] | None = None,
+    features: tuple[str, ...] = ("streaming",),
+) -> AsyncGenerator[Device]:
+    """Join a conversation, or a new one, and be up to date. `log` is what the device held before."""
+    async with httpx2.AsyncClient(timeout=PATIENCE) as http:
+        answer = await http.post(
+            f"{stack.url}/api/v1/tokens",
+            json={"conversationId": conversation_id},
+            headers={"Authorization": f"Bearer {stack.token(user)}"},
+        )
+    assert answer.status_code == 201, answer.text
+    door = answer.json()
+    room = rtc.Room()
+    participant = Participant(room)
+    await room.connect(door["url"], door["token"])
+    try:
+        await room.local_participant.set_attributes({"test": "1"})
+        cursor = decode(log[-1]).stanza_id if log else 0
+        session = ClientSession(ids.ConversationId(conversation_id or NEW_CONVERSATION), cursor)
+        joined = Device(participant, session, {"features": list(features)})
+        joined.log += log or []
+        listening = participant.start(joined.listen())
+        await joined.configure()
+        await joined.until(lambda: any(each.type == 8 for each in joined.heard))
+        yield joined
+        if listening.done():
+            listening.result()
+    finally:
+        await participant.leave()
