@@ -88,7 +88,7 @@ def _read_body(header: Header) -> Body | Tombstone:
         body = _read_tombstone(header) or _decode_body(kind, header.body)
         for name in body.__struct_fields__:
             value = getattr(body, name)
-            if type(value) is not bytes:
+            if type(value) is not bytes or name in kind.DYNAMIC:
                 values.check(value)
     except values.Unstorable as error:
         raise _invalid(str(error)) from None

@@ -156,7 +156,7 @@ def decode_packet(packet: bytes) -> list[Envelope | RemoteProtocolError]:
     try:
         return [decode(packet)]
     except RemoteProtocolError as error:
-        if error.code not in (ErrorCode.MALFORMED, ErrorCode.INVALID_FIELD):
+        if not packet or error.code not in (ErrorCode.MALFORMED, ErrorCode.INVALID_FIELD):
             return [error]
     items: list[Envelope | RemoteProtocolError] = []
     try:

@@ -27,7 +27,8 @@ class Fields(NamedTuple):
     nested: list[str]
 
 
-def _extra(metadata: inspect.Metadata) -> dict[str, Any]:
+def extra(metadata: inspect.Metadata) -> dict[str, Any]:
+    """What `messages` notes about a type besides its constraints."""
     return cast("dict[str, Any]", metadata.extra or {})  # pyright: ignore[reportUnknownMemberType]
 
 
@@ -37,7 +38,7 @@ def _fields(kind: type[Body]) -> Fields:
     assert isinstance(info, inspect.StructType)  # noqa: S101 (it tells the type checker)
     for field in info.fields:
         types = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
-        kinds = [_extra(each) for each in types if isinstance(each, inspect.Metadata) and _extra(each)]
+        kinds = [extra(each) for each in types if isinstance(each, inspect.Metadata) and extra(each)]
         if kinds:
             nil = (None,) if len(types) > 1 else ()
             empty = ("",) if kinds[0]["empty"] else ()
