@@ -34,11 +34,16 @@ _AWAY = (psycopg.OperationalError, psycopg.InterfaceError)
 
 
 class _Attempt(Struct):
-    """An append whose outcome is not known yet."""
+    """An append whose outcome is not known yet, or whose envelopes its caller did not get."""
 
     envelopes: list[Envelope]
     data: list[bytes]
     accepted: Envelope | None
+
+    @property
+    def told(self) -> list[tuple[object, Map | None]]:
+        """What was to be appended."""
+        return [(envelope.body, envelope.meta) for envelope in self.envelopes]
 
 
 class Ledger:
@@ -53,6 +58,7 @@ class Ledger:
         self._patience = patience
         self._locks: WeakValueDictionary[ConversationId, asyncio.Lock] = WeakValueDictionary()
         self._unsettled: WeakKeyDictionary[AgentSession, _Attempt] = WeakKeyDictionary()
+        self._unpublished: WeakKeyDictionary[AgentSession, list[_Attempt]] = WeakKeyDictionary()
 
     async def create(
         self,
@@ -116,10 +122,10 @@ class Ledger:
         if not listed:
             raise LocalProtocolError("an append needs at least one entry")
         async with self._lock(session.conversation_id):
-            earlier = await self._settle(session)
+            await self._settle(session)
             told = [(_wire(entry.body), entry.meta) for entry in listed]
-            if earlier and [(envelope.body, envelope.meta) for envelope in earlier.envelopes] == told:
-                return earlier.data
+            if self._unpublished.get(session) and self._unpublished[session][-1].told == told:
+                return self._to_publish(session)
             envelopes = session.stamp_durable(told)
             attempt = _Attempt(envelopes, [encode(envelope) for envelope in envelopes], accepted)
             batch = Batch()
@@ -133,7 +139,7 @@ class Ledger:
             for entry in listed:
                 write(batch, entry)
             await self._store(session, batch, attempt)
-            return [*(earlier.data if earlier else ()), *attempt.data]
+            return self._to_publish(session)
 
     async def known(self, conversation_id: ConversationId, body: Body) -> Known:
         """Whether what a client sent is stored already, and what is to be appended if it is not.
@@ -206,17 +212,13 @@ class Ledger:
         except _AWAY as error:
             raise DatabaseUnavailable(f"PostgreSQL did not answer: {error}") from error
 
-    async def _settle(self, session: AgentSession) -> _Attempt | None:
+    async def _settle(self, session: AgentSession) -> None:
         """Learn what became of an append that ended in DatabaseUnavailable or was cancelled."""
-        attempt = self._unsettled.get(session)
-        if attempt is None:
-            return None
-        stored = await self._run(lambda conn: _is_stored(conn, attempt))
-        del self._unsettled[session]
-        if not stored:
-            return None
-        session.committed(attempt.envelopes, attempt.accepted)
-        return attempt
+        if attempt := self._unsettled.get(session):
+            stored = await self._run(lambda conn: _is_stored(conn, attempt))
+            del self._unsettled[session]
+            if stored:
+                self._stored(session, attempt)
 
     async def _store(self, session: AgentSession, batch: Batch, attempt: _Attempt) -> None:
         self._unsettled[session] = attempt
@@ -226,7 +228,14 @@ class Ledger:
             del self._unsettled[session]
             raise
         del self._unsettled[session]
+        self._stored(session, attempt)
+
+    def _stored(self, session: AgentSession, attempt: _Attempt) -> None:
         session.committed(attempt.envelopes, attempt.accepted)
+        self._unpublished.setdefault(session, []).append(attempt)
+
+    def _to_publish(self, session: AgentSession) -> list[bytes]:
+        return [data for attempt in self._unpublished.pop(session) for data in attempt.data]
 
     async def _commit(self, batch: Batch, attempt: _Attempt) -> None:
         """Send the batch until it is known to be stored, or known not to be."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from hashlib import blake2b
+from itertools import count
 from typing import Any, Final, LiteralString, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
@@ -15,14 +15,16 @@ from alicia.storage.pool import Connection
 Statement: TypeAlias = tuple[LiteralString, Mapping[str, Any]]
 
 
-class _Prepared(Struct, frozen=True):
-    name: str
-    prepare: str
-    execute: LiteralString
+class _Shape(Struct, frozen=True):
+    """A statement as PREPARE wants it, and the parameters in the order in which EXECUTE gives them."""
+
+    numbered: str
+    arguments: LiteralString
 
 
 _PARAMETER: Final = re.compile(r"%\((\w+)\)s")
-_prepared: Final[WeakKeyDictionary[Connection, set[str]]] = WeakKeyDictionary()
+_names: Final = (f"alicia_{number}" for number in count())
+_prepared: Final[WeakKeyDictionary[Connection, dict[LiteralString, str]]] = WeakKeyDictionary()
 
 
 async def run_together(conn: Connection, statements: Sequence[Statement]) -> None:
@@ -35,25 +37,23 @@ async def run_together(conn: Connection, statements: Sequence[Statement]) -> Non
     """
     cursor = AsyncClientCursor(conn)
     if conn.prepare_threshold is None:
-        parts = [cursor.mogrify(sql, params) for sql, params in statements]
-    else:
-        done = _prepared.setdefault(conn, set())
-        known = [_prepare(sql) for sql, _ in statements]
-        parts = [one.prepare for one in {one.name: one for one in known}.values() if one.name not in done]
-        # They come first and outlive even a transaction that fails, so they count as done from here on.
-        done.update(one.name for one in known)
-        parts += [
-            cursor.mogrify(one.execute, params) for one, (_, params) in zip(known, statements, strict=True)
-        ]
+        await cursor.execute(";".join([cursor.mogrify(*statement) for statement in statements]).encode())
+        return
+    done = _prepared.setdefault(conn, {})
+    new = {sql: next(_names) for sql, _ in statements if sql not in done}
+    parts = [f"PREPARE {name} AS {_shape(sql).numbered}" for sql, name in new.items()]
+    for sql, params in statements:
+        arguments = cursor.mogrify(_shape(sql).arguments, params)
+        parts.append(f"EXECUTE {done.get(sql) or new[sql]}{arguments}")
     await cursor.execute(";".join(parts).encode())
+    # Only now is it certain that the server has them; after a failure they are prepared under new names.
+    done.update(new)
 
 
 @cache
-def _prepare(sql: LiteralString) -> _Prepared:
+def _shape(sql: LiteralString) -> _Shape:
     names = list(dict.fromkeys(_PARAMETER.findall(sql)))
     numbered = _PARAMETER.sub(lambda found: f"${names.index(found[1]) + 1}", sql)
-    name = f"alicia_{blake2b(sql.encode(), digest_size=8).hexdigest()}"
-    arguments = ", ".join(f"%({parameter})s" for parameter in names)
-    # Only words of the statement itself, a literal, go into the text.
-    execute = cast("LiteralString", f"EXECUTE {name} ({arguments})" if names else f"EXECUTE {name}")
-    return _Prepared(name, f"PREPARE {name} AS {numbered}", execute)
+    arguments = ", ".join(f"%({name})s" for name in names)
+    # Nothing but the names of the statement's own parameters, and so a literal too.
+    return _Shape(numbered, cast("LiteralString", f"({arguments})"))
