@@ -17,28 +17,10 @@ from alicia.protocol.messages import (
     UserNote,
 )
 from alicia.storage.pool import Pool
-from support.device import device
-from support.scripted import Fail, Reasoning, Script, Text
+from support.device import Device, device
+from support.scripted import Cut, Fail, Reasoning, Script, Text
 from support.stack import Stack
-
-
-async def journal(pool: Pool, conversation_id: str) -> list[bytes]:
-    async with pool.connection() as conn:
-        cursor = await conn.execute(
-            "SELECT envelope FROM alicia_stanzas WHERE conversation_id = %s ORDER BY stanza_id DESC",
-            (conversation_id,),
-        )
-        return [row[0] for row in await cursor.fetchall()]
-
-
-async def row(pool: Pool, message_id: str) -> tuple[str, str]:
-    async with pool.connection() as conn:
-        cursor = await conn.execute(
-            "SELECT contents, completion_status FROM alicia_messages WHERE id = %s", (message_id,)
-        )
-        found = await cursor.fetchone()
-    assert found is not None
-    return found[0], found[1]
+from support.tables import journal, message, rows
 
 
 async def test_a_question_is_acknowledged_echoed_and_answered_sentence_by_sentence(
@@ -63,7 +45,7 @@ async def test_a_question_is_acknowledged_echoed_and_answered_sentence_by_senten
         assert "".join(each.text for each in sentences) == "Hello there. How are you? I am well."
         assert [each.sequence for each in sentences] == [1, 2, 3]
         assert (sentences[-1].is_final, sentences[-1].status) == (True, "completed")
-        assert await row(pool, answer_id) == ("Hello there. How are you? I am well.", "completed")
+        assert await message(pool, answer_id) == ("Hello there. How are you? I am well.", "completed")
         assert alone.log == await journal(pool, alone.id)
         assert any(isinstance(each.body, Acknowledgement) and each.body.id for each in alone.heard)
 
@@ -79,8 +61,8 @@ async def test_questions_asked_during_an_answer_are_answered_in_their_order(stac
         await alone.until(lambda: len(alone.all(UserMessage)) == 3)
         assert len(alone.all(StartAnswer)) == 1
         held.release_all()
-        for message in (first, second, third):
-            await alone.answered(message)
+        for question in (first, second, third):
+            await alone.answered(question)
         assert [each.previous_id for each in alone.all(StartAnswer)] == [first.id, second.id, third.id]
 
 
@@ -99,12 +81,9 @@ async def test_a_stop_keeps_what_was_sent_and_says_so(stack: Stack, user: str, p
             "stopped",
             "Alpha beta gamma.",
         )
-        assert await row(pool, start.id) == ("Alpha beta gamma.", "completed")
-        async with pool.connection() as conn:
-            cursor = await conn.execute(
-                "SELECT value FROM alicia_meta WHERE ref = %s AND key = 'status'", (start.id,)
-            )
-            assert await cursor.fetchall() == [("stopped",)]
+        assert await message(pool, start.id) == ("Alpha beta gamma.", "completed")
+        meta = await rows(pool, "SELECT value FROM alicia_meta WHERE ref = %s AND key = 'status'", start.id)
+        assert meta == [("stopped",)]
         stack.model.say("Going on.")
         await alone.ask("And now?")
 
@@ -120,7 +99,7 @@ async def test_without_a_streaming_device_the_answer_is_one_message(
             (answer_id, "One. Two. Three.", "completed")
         ]
         assert plain.all(AssistantSentence) == []
-        assert await row(pool, answer_id) == ("One. Two. Three.", "completed")
+        assert await message(pool, answer_id) == ("One. Two. Three.", "completed")
 
 
 async def test_a_model_that_fails_in_mid_answer_leaves_what_was_said(
@@ -132,9 +111,21 @@ async def test_a_model_that_fails_in_mid_answer_leaves_what_was_said(
         error = await alone.hears(ErrorMessage)
         assert (error.code, error.recoverable, error.originating_id) == (503, True, answer_id)
         assert error.message.endswith("ask again in a moment.")
-        assert await row(pool, answer_id) == ("This much was said.", "failed")
+        assert await message(pool, answer_id) == ("This much was said.", "failed")
         stack.model.say("Back again.")
         await alone.ask("Still there?")
+
+
+async def test_a_model_that_is_killed_in_mid_answer_does_not_harm_the_next_one(
+    stack: Stack, user: str
+) -> None:
+    stack.model.chat(Script(Text("Said before the cut. And"), Cut()))
+    async with device(stack, user) as alone:
+        closing = await alone.closed(await alone.ask("Hi"))
+        assert closing.status == "failed"
+        assert (await alone.hears(ErrorMessage)).code == 503
+        stack.model.say("Well again.")
+        assert (await alone.closed(await alone.ask("And now?"))).status == "completed"
 
 
 async def test_a_note_is_stored_acknowledged_and_shown_to_the_other_device(
@@ -153,12 +144,12 @@ async def test_a_note_is_stored_acknowledged_and_shown_to_the_other_device(
         await first.submit(note)
         assert await second.hears(UserNote) == note
         await first.until(lambda: not first.session.outbox)
-        async with pool.connection() as conn:
-            cursor = await conn.execute(
-                "SELECT content, message_id, created_by FROM alicia_user_conversation_commentaries WHERE id = %s",
-                (note.id,),
-            )
-            assert await cursor.fetchone() == ("Nice.", answer_id, user)
+        stored = await rows(
+            pool,
+            "SELECT content, message_id, created_by FROM alicia_user_conversation_commentaries WHERE id = %s",
+            note.id,
+        )
+        assert stored == [("Nice.", answer_id, user)]
 
 
 async def test_two_devices_hold_the_same_log_whoever_speaks(stack: Stack, user: str, pool: Pool) -> None:
@@ -171,6 +162,10 @@ async def test_two_devices_hold_the_same_log_whoever_speaks(stack: Stack, user: 
         assert first.log == second.log == await journal(pool, first.id)
 
 
+def closings(each: Device) -> list[AssistantSentence]:
+    return [body for body in each.all(AssistantSentence) if body.is_final]
+
+
 async def test_an_answer_goes_on_while_nobody_is_there(stack: Stack, user: str, pool: Pool) -> None:
     held = stack.model.hold("First sentence. Second sentence. Third sentence.")
     async with device(stack, user) as leaving:
@@ -180,7 +175,7 @@ async def test_an_answer_goes_on_while_nobody_is_there(stack: Stack, user: str, 
     async with device(stack, user, leaving.id, log=leaving.log) as back:
         await back.closed(start.id)
         assert back.log == await journal(pool, back.id)
-        assert (await row(pool, start.id))[1] == "completed"
+        assert (await message(pool, start.id))[1] == "completed"
 
 
 async def test_the_head_is_stated_after_the_last_stanza(stack: Stack, user: str) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import httpx2
 from livekit import rtc
@@ -13,9 +13,19 @@ from alicia.protocol.client_session import NEW_CONVERSATION, ClientSession, Rece
 from alicia.protocol.envelope import Envelope, decode, encode, split
 from alicia.protocol.messages import AssistantMessage, AssistantSentence, Body, StartAnswer, UserMessage
 from support.rooms import Participant
-from support.stack import Stack
 
 B = TypeVar("B", bound=Body)
+
+
+class Server(Protocol):
+    """Where a device goes: `Stack`, or a whole `alicia up`."""
+
+    url: str
+
+    def token(self, user: str) -> str:
+        """What proves to the API who asks."""
+        ...
+
 
 PATIENCE = 30.0
 ASK_AGAIN = 0.25
@@ -31,6 +41,8 @@ class Device:
         """The durable stanzas that were accepted, byte for byte."""
         self.heard: list[Envelope] = []
         """Everything that came, duplicates and transient stanzas too."""
+        self.received = 0
+        """How many bytes came, from whomever."""
         self._settings = settings
         self._changed = asyncio.Condition()
 
@@ -99,10 +111,12 @@ class Device:
 
     async def send(self, envelope: Envelope) -> None:
         """To the agents only: other devices get it from them."""
-        if agents := self._agents():
+        if agents := self.agents:
             await self.room.send(encode(envelope), to=agents)
 
-    def _agents(self) -> list[str]:
+    @property
+    def agents(self) -> list[str]:
+        """The agents in the room."""
         others = self.room.room.remote_participants.values()
         return [each.identity for each in others if each.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT]
 
@@ -125,7 +139,8 @@ class Device:
         """Take in what comes, for as long as the device is there."""
         while True:
             packet = await self.room.packets.get()
-            if packet.sender not in self._agents():
+            self.received += len(packet.data)
+            if packet.sender not in self.agents:
                 continue
             for data in split(packet.data):
                 envelope = decode(bytes(data))
@@ -148,19 +163,23 @@ class Device:
 
 @asynccontextmanager
 async def device(
-    stack: Stack,
+    server: Server,
     user: str,
     conversation_id: str | None = None,
     *,
     log: list[bytes] | None = None,
+    from_head: bool = False,
     features: tuple[str, ...] = ("streaming",),
 ) -> AsyncGenerator[Device]:
-    """Join a conversation, or a new one, and be up to date. `log` is what the device held before."""
+    """Join a conversation, or a new one, and be up to date.
+
+    `log` is what the device held before; `from_head` asks for nothing old.
+    """
     async with httpx2.AsyncClient(timeout=PATIENCE) as http:
         answer = await http.post(
-            f"{stack.url}/api/v1/tokens",
+            f"{server.url}/api/v1/tokens",
             json={"conversationId": conversation_id},
-            headers={"Authorization": f"Bearer {stack.token(user)}"},
+            headers={"Authorization": f"Bearer {server.token(user)}"},
         )
     assert answer.status_code == 201, answer.text
     door = answer.json()
@@ -169,7 +188,7 @@ async def device(
     await room.connect(door["url"], door["token"])
     try:
         await room.local_participant.set_attributes({"test": "1"})
-        cursor = decode(log[-1]).stanza_id if log else 0
+        cursor = None if from_head else decode(log[-1]).stanza_id if log else 0
         session = ClientSession(ids.ConversationId(conversation_id or NEW_CONVERSATION), cursor)
         joined = Device(participant, session, {"features": list(features)})
         joined.log += log or []
@@ -177,7 +196,7 @@ async def device(
         await joined.configure()
         await joined.until(lambda: any(each.type == 8 for each in joined.heard))
         yield joined
-        if listening.done():
+        if listening.done() and not listening.cancelled():
             listening.result()
     finally:
         await participant.leave()

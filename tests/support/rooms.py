@@ -32,6 +32,7 @@ class Participant:
         self._tasks: list[asyncio.Task[Any]] = []
         self._sources: list[rtc.AudioSource] = []
         room.on("data_received", self._received)  # pyright: ignore[reportUnknownMemberType]
+        room.register_byte_stream_handler(TOPIC, self._streamed)
 
     @property
     def identity(self) -> str:
@@ -41,6 +42,14 @@ class Participant:
         await self.room.local_participant.publish_data(
             data, reliable=True, destination_identities=to or [], topic=topic
         )
+
+    async def stream(self, data: bytes, *, to: list[str]) -> None:
+        """Send what is too large for a packet."""
+        writer = await self.room.local_participant.stream_bytes(
+            "envelope", topic=TOPIC, destination_identities=to
+        )
+        await writer.write(data)
+        await writer.aclose()
 
     async def receive(self, seconds: float = 20) -> Packet:
         """The next packet."""
@@ -83,6 +92,13 @@ class Participant:
         tasks, self._tasks = self._tasks, []
         sources, self._sources = self._sources, []
         await leave(self.room, tasks=tasks, sources=sources)
+
+    def _streamed(self, reader: rtc.ByteStreamReader, sender: str) -> None:
+        async def read() -> None:
+            data = b"".join([chunk async for chunk in reader])
+            self.packets.put_nowait(Packet(data, TOPIC, sender))
+
+        self.start(read())
 
     def _received(self, packet: rtc.DataPacket) -> None:
         sender = packet.participant.identity if packet.participant else ""

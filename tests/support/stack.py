@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 import jwt
+import psutil
 
 from alicia.local import ports
 from support.scripted import ScriptedServer
@@ -51,6 +52,11 @@ class Part:
 
         eventually(settled, f"{self._command} is ready")
 
+    @property
+    def memory(self) -> int:
+        """Resident bytes."""
+        return psutil.Process(self.pid).memory_info().rss
+
     def end(self, number: int = signal.SIGTERM) -> int:
         """Send a signal and wait for the end; the exit code."""
         if self._process is None:
@@ -63,7 +69,7 @@ class Part:
 
 
 class Stack:
-    """An API with one agent. Its agents have a name of their own, so that other stacks' rooms don't reach them."""
+    """An API with one agent. Its agents have a name of their own, so no other stack's rooms reach them."""
 
     def __init__(self, home: Path, database_url: str, livekit: LiveKitServer, *, auth: bool = True) -> None:
         self.home = home
