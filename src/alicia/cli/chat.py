@@ -13,7 +13,9 @@ def chat(
         str | None, typer.Option(help="The server; by default the one that ALICIA_HOST and ALICIA_PORT name.")
     ] = None,
     token: Annotated[str | None, typer.Option(help="The bearer token, if the server asks for one.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print every event as a line of JSON.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print every event of the answers as a line of JSON.")
+    ] = False,
 ) -> None:
     """Talk to Alicia. Without a terminal, each line of the input is a message."""
     import asyncio

@@ -11,6 +11,7 @@ from alicia.client.errors import (
     InvalidMessage,
     Refused,
     StoreError,
+    Superseded,
     Unavailable,
 )
 from alicia.client.events import Event, LogRestarted, State, StateChange
@@ -32,6 +33,7 @@ __all__ = [
     "State",
     "StateChange",
     "StoreError",
+    "Superseded",
     "Unavailable",
     "connect",
 ]

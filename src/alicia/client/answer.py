@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 
-from alicia.client.errors import AnswerFailed, Erased, Refused
+from alicia.client.errors import AnswerFailed, Erased, Refused, Superseded
 from alicia.client.events import Event, Hub, Subscription
 from alicia.errors import ErrorCode
 from alicia.ids import MessageId
@@ -34,6 +34,8 @@ class _Thread:
         self.answer_id: MessageId | None = sent.id if regenerated else None
         self.started = False
         self.over = False
+        self._later: set[str] | None = None
+        """The messages that were heard after the question; None before it was heard itself."""
         self._parts: set[str] = set()
 
     def wants(self, event: Event) -> bool:
@@ -58,7 +60,9 @@ class _Thread:
                 if event.local_id == self.question_id is not None:
                     # The id was taken by another message, so the agent gave it a new one.
                     self.question_id = event.id
-                return False
+                return self._is_left(event.id, event.supersedes)
+            case ControlVariation():
+                return self._is_left(event.id, event.target_id)
             case StartAnswer():
                 wanted = event.id == self.answer_id or (
                     self.answer_id is None and event.previous_id == self.question_id
@@ -90,6 +94,18 @@ class _Thread:
             case _:
                 return False
 
+    def _is_left(self, message_id: str, target: str | None) -> bool:
+        """Whether a message begins another branch before the question's turn has come."""
+        if message_id in (self.question_id, self.sent_id):
+            self._later = set()
+            return False
+        if self._later is None or self.started:
+            return False
+        self._later.add(message_id)
+        # A later message may be replaced without harm; whatever is no later one stood before the question.
+        self.over = target is not None and target not in self._later
+        return self.over
+
     def _remember(self, part: str) -> bool:
         self._parts.add(part)
         return True
@@ -100,7 +116,8 @@ class Answer:
 
     The iteration ends with the closing stanza, an AssistantSentence with `is_final` or an AssistantMessage,
     whatever its status; it lasts as long as it takes, also through losses of the connection. Refused is
-    raised when the agent did not take the message, Erased when it is gone.
+    raised when the agent did not take the message, Erased when it is gone, and Superseded when another
+    branch was begun before its turn came.
     """
 
     def __init__(
@@ -144,6 +161,8 @@ class Answer:
                         raise Refused(event)
                     case Erasure():
                         raise Erased("This message was erased.")
+                    case UserMessage() | ControlVariation():
+                        raise Superseded("This message was replaced before it was answered.")
                     case AssistantSentence(is_final=True) | AssistantMessage():
                         self.status = event.status or "completed"
                         yield event

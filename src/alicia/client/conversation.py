@@ -80,8 +80,9 @@ class Conversation:
     async def events(self) -> AsyncGenerator[Event, None]:
         """Everything that happens from here on, live and replayed, each once, until the conversation closes.
 
-        The first call also gets what has happened since `connect`. An event counts as handled when the next
-        one is asked for; after a crash, those not handled come again.
+        The first call also gets what has happened since `connect`, and a call after another has ended goes on
+        where that one stopped. An event counts as handled when the next one is asked for; those that were not
+        handled come again when the program is started the next time.
         """
         subscription = self._hub.subscribe()
         try:
@@ -222,7 +223,8 @@ class Conversation:
         finally:
             task.cancel()
             await asyncio.wait([task])
-            self._hub.give_up_unclaimed()
+            if not self._hub.ever_claimed:
+                self._hub.give_up_unclaimed()
             self._log.save()
             self._hub.end()
 

@@ -36,6 +36,10 @@ class Erased(AliciaError):
     """The message or its answer was erased before the answer could be followed to its end."""
 
 
+class Superseded(AliciaError):
+    """An earlier message was edited or answered again before this one's turn came: it gets no answer."""
+
+
 class AnswerFailed(AliciaError):
     """An answer broke off; `text` is what had been said."""
 

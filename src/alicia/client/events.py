@@ -97,7 +97,9 @@ class Subscription:
         self._arrival.set()
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening; what a listener to everything has not heard waits for the next one."""
+        if self.listens_to_all and self._hub.take_back(self):
+            return
         self.end()
         self._items.clear()
         self._current = None
@@ -119,6 +121,9 @@ class Hub:
         self.handled: Callable[[], None] = lambda: None
         """Called whenever an event has been handled."""
         self._unheard = unheard
+        self.ever_claimed = False
+        """Whether the application listens to everything at all."""
+        self._given_up = False
         self._failure: BaseException | None = None
         self._unclaimed: Subscription | None = Subscription(self)
         self._subscriptions: list[Subscription] = [self._unclaimed]
@@ -127,6 +132,7 @@ class Hub:
         """Listen. The first subscription to everything also gets what came before it."""
         if wanted is None and self._unclaimed is not None:
             claimed, self._unclaimed = self._unclaimed, None
+            self.ever_claimed = True
             return claimed
         subscription = Subscription(self, wanted)
         self._subscriptions.append(subscription)
@@ -141,10 +147,16 @@ class Hub:
         if self._unclaimed and self._unheard is not None and len(self._unclaimed) > self._unheard:
             self.give_up_unclaimed()
 
+    def take_back(self, subscription: Subscription) -> bool:
+        """Keep a subscription for the next listener, unless there is one to keep already."""
+        if self._unclaimed is None and not self._given_up:
+            self._unclaimed = subscription
+        return self._unclaimed is subscription
+
     def give_up_unclaimed(self) -> None:
-        """Nobody listens to everything, so nothing waits for that."""
+        """Nobody is expected to listen to everything, so nothing waits for that."""
         if self._unclaimed is not None:
-            unclaimed, self._unclaimed = self._unclaimed, None
+            unclaimed, self._unclaimed, self._given_up = self._unclaimed, None, True
             unclaimed.close()
 
     def forget(self, subscription: Subscription) -> None:

@@ -4,12 +4,12 @@ import asyncio
 import contextlib
 import sys
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 from alicia.cli.talk.lines import as_json
-from alicia.client import AliciaError, Answer, Conversation
+from alicia.client import AliciaError, Answer, Conversation, Event
 from alicia.protocol.messages import AssistantMessage, AssistantSentence, ErrorMessage
 
 PATIENCE: Final = 20.0
@@ -18,22 +18,17 @@ PATIENCE: Final = 20.0
 async def pipe(connecting: AbstractAsyncContextManager[Conversation], *, as_events: bool) -> int:
     """Ask each line of the input in turn; the exit code says whether every answer came whole."""
     failures = 0
-    printer: asyncio.Task[None] | None = None
     async with connecting as conversation:
-        if as_events:
-            printer = asyncio.create_task(_print_events(conversation))
         async for line in _lines():
             answer = conversation.ask(line)
             if not await _reached(conversation):
                 failures += 1
                 break
             try:
-                await _follow(answer, silent=as_events)
+                await _follow(answer, _print_json if as_events else _print_text)
             except AliciaError as error:
                 _complain(str(error))
             failures += answer.status != "completed"
-    if printer is not None:
-        await printer
     return 1 if failures else 0
 
 
@@ -66,22 +61,25 @@ async def _reached(conversation: Conversation) -> bool:
     return True
 
 
-async def _follow(answer: Answer, *, silent: bool) -> None:
+async def _follow(answer: Answer, show: Callable[[Event], None]) -> None:
     async for event in answer:
-        match event:
-            case ErrorMessage():
-                _complain(event.message)
-            case AssistantSentence() if not silent:
-                print(event.text, end="\n" if event.is_final else "", flush=True)
-            case AssistantMessage() if not silent:
-                print(event.content, flush=True)
-            case _:
-                pass
+        show(event)
+        if isinstance(event, ErrorMessage):
+            _complain(event.message)
 
 
-async def _print_events(conversation: Conversation) -> None:
-    async for event in conversation.events():
-        print(as_json(event), flush=True)
+def _print_json(event: Event) -> None:
+    print(as_json(event), flush=True)
+
+
+def _print_text(event: Event) -> None:
+    match event:
+        case AssistantSentence():
+            print(event.text, end="\n" if event.is_final else "", flush=True)
+        case AssistantMessage():
+            print(event.content, flush=True)
+        case _:
+            pass
 
 
 def _complain(sentence: str) -> None:
