@@ -40,7 +40,7 @@ async def run_together(conn: Connection, statements: Sequence[Statement]) -> Non
         await cursor.execute(";".join([cursor.mogrify(*statement) for statement in statements]).encode())
         return
     done = _prepared.setdefault(conn, {})
-    new = {sql: next(_names) for sql, _ in statements if sql not in done}
+    new: dict[LiteralString, str] = {sql: next(_names) for sql, _ in statements if sql not in done}
     parts = [f"PREPARE {name} AS {_shape(sql).numbered}" for sql, name in new.items()]
     for sql, params in statements:
         arguments = cursor.mogrify(_shape(sql).arguments, params)

@@ -1,0 +1,273 @@
+"""What is erased is nowhere: not in a row, not in the journal, not in the meta."""
+
+import pytest
+
+from alicia import ids
+from alicia.errors import NotFound
+from alicia.ledger.entries import Entry, Outcome, Recalled, Recording, Spoken
+from alicia.protocol.envelope import decode
+from alicia.protocol.messages import (
+    AudioChunk,
+    Body,
+    ControlStop,
+    ControlVariation,
+    MemoryTrace,
+    ReasoningStep,
+    Tombstone,
+    ToolUseRequest,
+    ToolUseResult,
+    Transcription,
+    UserNote,
+)
+from alicia.storage.changes import listen
+from alicia.storage.memories import Embedding, NewMemory, create_memories, memory
+from alicia.storage.meta import set_meta, user_ref
+from alicia.storage.pool import Pool, make_pool
+from support.talk import Talk
+
+SECRET = "xylophone"
+TABLES = (
+    "alicia_conversations",
+    "alicia_messages",
+    "alicia_sentences",
+    "alicia_audio",
+    "alicia_memory",
+    "alicia_memory_used",
+    "alicia_tool_uses",
+    "alicia_reasoning_steps",
+    "alicia_user_conversation_commentaries",
+    "alicia_meta",
+    "alicia_stanzas",
+)
+
+
+async def places(talk: Talk, secret: str = SECRET) -> list[str]:
+    """The tables that still hold the secret, as text, in jsonb, or in bytes."""
+    found: list[str] = []
+    async with talk.pool.connection() as conn:
+        for table in TABLES:
+            statement = f"""
+                SELECT count(*)
+                  FROM {table} t
+                 WHERE t::text LIKE %(text)s OR t::text LIKE %(bytes)s
+            """
+            params = {"text": f"%{secret}%", "bytes": f"%{secret.encode().hex()}%"}
+            row = await (await conn.execute(statement.encode(), params)).fetchone()
+            if row and row[0]:
+                found.append(table)
+    return found
+
+
+async def tell_all(talk: Talk, secret: str = SECRET) -> tuple[ids.MessageId, ids.MessageId, ids.MemoryId]:
+    """A question and an answer that leave the secret in every table; their ids, and a memory's."""
+    audio_id, memory_id = ids.new(ids.AudioId), ids.new(ids.MemoryId)
+    asked = talk.user_message(f"My {secret}.", audio_id=audio_id)
+    started = talk.start_answer(asked.id)
+    spoken = talk.sentence(started, 1, f"Your {secret}.", final=True)
+    request = ToolUseRequest(
+        conversation_id=talk.id,
+        id=ids.new(ids.ToolUseId),
+        message_id=started.id,
+        sequence=2,
+        tool_name="search",
+        parameters={"q": secret},
+        execution="server",
+    )
+    trace = MemoryTrace(
+        conversation_id=talk.id,
+        id=ids.new(ids.MemoryUseId),
+        previous_id=asked.id,
+        memory_id=memory_id,
+        action="stored",
+        content=f"Has a {secret}",
+        metadata={"answerId": started.id, "word": secret},
+    )
+    entries: list[Entry | Body] = [
+        Transcription(conversation_id=talk.id, id=audio_id, text=f"My {secret}.", final=True),
+        Entry(asked, {"source": secret}),
+        Entry(
+            AudioChunk(conversation_id=talk.id, id=audio_id, format="pcm", duration_ms=9),
+            None,
+            Recording(data=secret.encode()),
+        ),
+        started,
+        Entry(
+            trace,
+            None,
+            Recalled(
+                query_prompt=secret,
+                query_prompt_meta={"q": secret},
+                meta={"q": secret},
+                memory=NewMemory(
+                    content=f"Has a {secret}",
+                    tags=[secret],
+                    source_info={"said": secret},
+                    embedding=Embedding(model="mini", vector=[0.5] * 384),
+                ),
+            ),
+        ),
+        ReasoningStep(
+            conversation_id=talk.id,
+            id=ids.new(ids.ReasoningStepId),
+            message_id=started.id,
+            sequence=1,
+            content=f"They said {secret}.",
+        ),
+        request,
+        Entry(
+            ToolUseResult(conversation_id=talk.id, request_id=request.id, success=True, result=secret),
+            None,
+            Outcome(result={"all": secret}),
+        ),
+        Entry(spoken, {"note": secret}, Spoken(meta={"note": secret})),
+        Entry(
+            AudioChunk(conversation_id=talk.id, id=spoken.id, format="pcm", duration_ms=9),
+            None,
+            Recording(data=secret.encode(), meta={"note": secret}),
+        ),
+        ControlStop(conversation_id=talk.id, target_id=started.id, stop_type="all", reason=secret),
+        UserNote(
+            conversation_id=talk.id,
+            id=ids.new(ids.NoteId),
+            message_id=started.id,
+            content=f"On the {secret}.",
+            metadata={"word": secret},
+        ),
+    ]
+    await talk.append(*entries)
+    return asked.id, started.id, memory_id
+
+
+async def test_an_erased_exchange_is_nowhere(talk: Talk) -> None:
+    asked, answered, memory_id = await tell_all(talk)
+    async with talk.pool.connection() as conn:
+        await set_meta(conn, talk.id, "summary", f"About a {SECRET}")
+    assert set(await places(talk)) == set(TABLES) - {"alicia_conversations"}
+    before = [decode(data) async for data in talk.ledger.replay(talk.id)]
+    told = await talk.ledger.erase_message(talk.user, answered)
+    assert answered in told[talk.id]
+    # The question is still there, and what was learned from it.
+    assert "alicia_messages" in await places(talk)
+    assert "alicia_memory" in await places(talk)
+    assert not {"alicia_sentences", "alicia_tool_uses", "alicia_reasoning_steps"} & set(await places(talk))
+    told = await talk.ledger.erase_message(talk.user, asked)
+    assert asked in told[talk.id]
+    assert await places(talk) == []
+    after = [decode(data) async for data in talk.ledger.replay(talk.id)]
+    assert [(e.stanza_id, e.previous_stanza_id, e.type) for e in after] == [
+        (e.stanza_id, e.previous_stanza_id, e.type) for e in before
+    ]
+    assert all(isinstance(envelope.body, Tombstone) and envelope.meta is None for envelope in after)
+    row = await talk.row("SELECT * FROM alicia_memory WHERE id = %s", memory_id)
+    assert (row["content"], row["embeddings"]) == ("", None)
+    rows = await talk.rows("SELECT deleted_at FROM alicia_messages WHERE conversation_id = %s", talk.id)
+    assert all(found["deleted_at"] for found in rows)
+
+
+async def test_other_messages_stay_when_one_is_erased(talk: Talk) -> None:
+    asked, answered, _ = await tell_all(talk)
+    kept, _ = await talk.exchange("And the piano?", "It is in tune.")
+    await talk.ledger.erase_message(talk.user, asked)
+    await talk.ledger.erase_message(talk.user, answered)
+    assert await places(talk) == []
+    assert set(await places(talk, "piano")) == {"alicia_messages", "alicia_stanzas"}
+    row = await talk.row("SELECT contents FROM alicia_messages WHERE id = %s", kept.id)
+    assert row["contents"] == "And the piano?"
+
+
+async def test_an_edited_message_takes_its_variation_with_it(talk: Talk) -> None:
+    asked, _ = await talk.exchange("One?", "1.")
+    edit = ControlVariation(
+        conversation_id=talk.id, id=ids.new(ids.MessageId), target_id=asked.id, mode="edit", content=SECRET
+    )
+    await talk.append(edit, talk.user_message(SECRET, id=edit.id, supersedes=asked.id))
+    await talk.ledger.erase_message(talk.user, edit.id)
+    assert await places(talk) == []
+
+
+async def test_an_erased_conversation_is_nowhere(talk: Talk) -> None:
+    await tell_all(talk)
+    loose = UserNote(conversation_id=talk.id, id=ids.new(ids.NoteId), content=f"All about {SECRET}.")
+    unheard = AudioChunk(conversation_id=talk.id, id=ids.new(ids.AudioId), format="pcm", duration_ms=1)
+    await talk.append(loose, Entry(unheard, None, Recording(data=SECRET.encode())))
+    async with talk.pool.connection() as conn:
+        await conn.execute(
+            """
+            UPDATE alicia_conversations SET title = %s, preferences = jsonb_build_object('w', title)
+             WHERE id = %s
+            """,
+            (SECRET, talk.id),
+        )
+        await set_meta(conn, talk.id, "summary", SECRET)
+    assert set(await places(talk)) == set(TABLES)
+    assert await talk.ledger.erase_conversation(talk.user, talk.id) == {talk.id: [talk.id]}
+    assert await places(talk) == []
+    row = await talk.ledger.load(talk.id)
+    assert row.status == "deleted"
+    assert row.deleted_at is not None
+    assert await talk.ledger.pending_erasures(talk.id) == [talk.id]
+
+
+async def test_an_erased_memory_leaves_no_trace_in_any_conversation(talk: Talk, pool: Pool) -> None:
+    other = await Talk.open(pool, talk.user)
+    async with pool.connection() as conn:
+        (memory_id,) = await create_memories(conn, talk.user, [NewMemory(content=f"Has a {SECRET}")])
+    traces: dict[ids.ConversationId, list[str]] = {}
+    for place in (talk, other):
+        asked = place.user_message("What do I have?")
+        trace = MemoryTrace(
+            conversation_id=place.id,
+            id=ids.new(ids.MemoryUseId),
+            previous_id=asked.id,
+            memory_id=memory_id,
+            action="retrieved",
+            content=f"Has a {SECRET}",
+        )
+        await place.append(asked, trace)
+        traces[place.id] = [trace.id]
+    assert await talk.ledger.erase_memory(talk.user, memory_id) == traces
+    assert await places(talk) == []
+    async with pool.connection() as conn:
+        assert await memory(conn, talk.user, memory_id) is None
+
+
+async def test_an_erased_user_is_nowhere_and_others_stay(talk: Talk, pool: Pool) -> None:
+    second, other = await Talk.open(pool, talk.user), await Talk.open(pool, f"another {ids.new(ids.MetaId)}")
+    await tell_all(talk)
+    await tell_all(second)
+    await tell_all(other, "harpsichord")
+    async with pool.connection() as conn:
+        await set_meta(conn, user_ref(talk.user), "voice", SECRET)
+        await create_memories(conn, talk.user, [NewMemory(content=SECRET)])
+    told = await talk.ledger.erase_user(talk.user)
+    assert told == {talk.id: [talk.id], second.id: [second.id]}
+    assert await places(talk) == []
+    assert await places(talk, talk.user) == []
+    assert set(await places(talk, "harpsichord")) == set(TABLES) - {"alicia_conversations"}
+    await other.ledger.erase_user(other.user)
+
+
+async def test_other_peoples_things_are_not_found(talk: Talk) -> None:
+    asked, _, memory_id = await tell_all(talk, "cembalo")
+    for erasing in (
+        talk.ledger.erase_message("stranger", asked),
+        talk.ledger.erase_conversation("stranger", talk.id),
+        talk.ledger.erase_memory("stranger", memory_id),
+    ):
+        with pytest.raises(NotFound):
+            await erasing
+    assert await talk.ledger.erase_user("stranger") == {}
+    assert "alicia_messages" in await places(talk, "cembalo")
+
+
+async def test_the_agent_hears_of_an_erasure(talk: Talk, database_url: str) -> None:
+    asked, _ = await talk.exchange("One?", "1.")
+    async with make_pool(database_url, max_size=1) as direct, direct.connection() as conn:
+        changes = listen(conn)
+        # The first step sends LISTEN; the erase comes after it.
+        waiting = anext(changes)
+        await conn.execute("LISTEN alicia_changes")
+        await talk.ledger.erase_message(talk.user, asked.id)
+        while await waiting != talk.id:
+            waiting = anext(changes)
+        await changes.aclose()
