@@ -34,8 +34,9 @@ _TABLES: Final = """
                   (SELECT string_agg('    ' || line, E',\n' ORDER BY place, line) FROM (
                       SELECT a.attnum AS place,
                              format('%I %s', a.attname, format_type(a.atttypid, a.atttypmod))
-                             || CASE WHEN a.attstorage <> y.typstorage AND a.attstorage = 'e'
-                                     THEN ' STORAGE EXTERNAL' ELSE '' END
+                             || CASE WHEN a.attstorage = y.typstorage THEN ''
+                                     WHEN a.attstorage = 'e' THEN ' STORAGE EXTERNAL'
+                                     WHEN a.attstorage = 'm' THEN ' STORAGE MAIN' ELSE '' END
                              || CASE WHEN a.attgenerated = 's'
                                      THEN format(' GENERATED ALWAYS AS (%s) STORED',
                                                  pg_get_expr(d.adbin, d.adrelid))

@@ -30,8 +30,12 @@ class Embedding(Struct, frozen=True, kw_only=True):
             raise LocalProtocolError(
                 f"an embedding has 1 to {DIMENSIONS} numbers, this one {len(self.vector)}"
             )
-        zeros = DIMENSIONS - len(self.vector)
-        return f"[{','.join(map(repr, map(float, self.vector)))}{',0' * zeros}]"
+        return f"{self.plain[:-1]}{',0' * (DIMENSIONS - len(self.vector))}]"
+
+    @property
+    def plain(self) -> str:
+        """The vector as PostgreSQL reads it, as long as it is."""
+        return f"[{','.join(map(repr, map(float, self.vector)))}]"
 
     @property
     def info(self) -> dict[str, Any]:

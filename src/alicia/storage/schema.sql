@@ -4,6 +4,25 @@ CREATE EXTENSION IF NOT EXISTS vector;
 
 CREATE TYPE message_role AS ENUM ('user', 'assistant', 'system');
 
+CREATE OR REPLACE FUNCTION public.alicia_place(owner text, model text)
+ RETURNS halfvec
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT (array_agg((CASE get_bit(sha256(convert_to(((alicia_place.owner || '
+'::text) || alicia_place.model), 'UTF8'::name)), (sign.sign)::bigint) WHEN 1 THEN 0.25 ELSE '-0.25'::numeric END)::real ORDER BY sign.sign))::halfvec AS array_agg FROM generate_series(0, 15) sign(sign));
+
+CREATE OR REPLACE FUNCTION public.alicia_position(source_info jsonb)
+ RETURNS numeric
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE jsonb_typeof((source_info -> 'position'::text)) WHEN 'number'::text THEN ((source_info -> 'position'::text))::numeric ELSE NULL::numeric END;
+
+CREATE OR REPLACE FUNCTION public.alicia_source(source_type text, source_info jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN ((COALESCE(source_type, ''::text) || ':'::text) || COALESCE((source_info ->> 'document'::text), (source_info ->> 'conversationId'::text), (source_info ->> 'source'::text), ''::text));
+
 CREATE OR REPLACE FUNCTION public.alicia_touch()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -13,6 +32,12 @@ BEGIN
     RETURN NEW;
 END
 $function$;
+
+CREATE OR REPLACE FUNCTION public.alicia_words(owner text, words tsvector)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (SELECT array_agg(("left"(md5(alicia_words.owner), 12) || word.word)) AS array_agg FROM unnest(tsvector_to_array(alicia_words.words)) word(word));
 
 CREATE OR REPLACE FUNCTION public.generate_random_id(prefix text)
  RETURNS text
@@ -80,6 +105,7 @@ CREATE TABLE alicia_memory (
     created_at timestamp without time zone DEFAULT (now() AT TIME ZONE 'utc'::text) NOT NULL,
     updated_at timestamp without time zone DEFAULT (now() AT TIME ZONE 'utc'::text) NOT NULL,
     deleted_at timestamp without time zone,
+    embeddings_search halfvec STORAGE MAIN GENERATED ALWAYS AS (((l2_normalize(subvector(embeddings, 1, ((embeddings_info ->> 'dimension'::text))::integer)))::halfvec || alicia_place(created_by, (embeddings_info ->> 'model'::text)))) STORED,
     CONSTRAINT alicia_memory_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),
     CONSTRAINT alicia_memory_id_check CHECK ((id ^@ 'amem_'::text)),
     CONSTRAINT alicia_memory_importance_check CHECK (((importance >= (0)::double precision) AND (importance <= (1)::double precision))),
@@ -262,12 +288,18 @@ CREATE INDEX alicia_audio_track ON public.alicia_audio USING btree (livekit_trac
 CREATE INDEX alicia_conversations_agent ON public.alicia_conversations USING btree (agent_id) WHERE (agent_id IS NOT NULL);
 CREATE UNIQUE INDEX alicia_conversations_livekit_room_name ON public.alicia_conversations USING btree (livekit_room_name);
 CREATE INDEX alicia_conversations_user ON public.alicia_conversations USING btree (user_id, updated_at);
-CREATE INDEX alicia_memory_nearest_1024 ON public.alicia_memory USING hnsw (((embeddings)::halfvec(1024)) halfvec_cosine_ops) WHERE ((embeddings_info ->> 'dimension'::text) = '1024'::text);
-CREATE INDEX alicia_memory_nearest_384 ON public.alicia_memory USING hnsw (((subvector(embeddings, 1, 384))::halfvec(384)) halfvec_cosine_ops) WHERE ((embeddings_info ->> 'dimension'::text) = '384'::text);
+CREATE INDEX alicia_memory_around ON public.alicia_memory USING btree (created_by, alicia_source(source_type, source_info), alicia_position(source_info)) WHERE (alicia_position(source_info) IS NOT NULL);
+CREATE INDEX alicia_memory_live ON public.alicia_memory USING btree (created_by, id) WHERE ((deleted_at IS NULL) AND (NOT archived) AND (superseded_by IS NULL));
+CREATE INDEX alicia_memory_nearest_1024 ON public.alicia_memory USING hnsw (((embeddings_search)::halfvec(1040)) halfvec_cosine_ops) WHERE ((embeddings_info ->> 'dimension'::text) = '1024'::text);
+CREATE INDEX alicia_memory_nearest_384 ON public.alicia_memory USING hnsw (((embeddings_search)::halfvec(400)) halfvec_cosine_ops) WHERE ((embeddings_info ->> 'dimension'::text) = '384'::text);
+CREATE INDEX alicia_memory_nearest_512 ON public.alicia_memory USING hnsw (((embeddings_search)::halfvec(528)) halfvec_cosine_ops) WHERE ((embeddings_info ->> 'dimension'::text) = '512'::text);
+CREATE INDEX alicia_memory_nearest_768 ON public.alicia_memory USING hnsw (((embeddings_search)::halfvec(784)) halfvec_cosine_ops) WHERE ((embeddings_info ->> 'dimension'::text) = '768'::text);
 CREATE INDEX alicia_memory_owner ON public.alicia_memory USING btree (created_by, created_at);
+CREATE INDEX alicia_memory_pinned ON public.alicia_memory USING btree (created_by) WHERE pinned;
 CREATE INDEX alicia_memory_source ON public.alicia_memory USING gin (source_info jsonb_path_ops);
 CREATE INDEX alicia_memory_tags ON public.alicia_memory USING gin (tags);
-CREATE INDEX alicia_memory_text ON public.alicia_memory USING gin (content_search);
+CREATE INDEX alicia_memory_unembedded ON public.alicia_memory USING btree (((embeddings_info ->> 'model'::text)), created_by) WHERE (deleted_at IS NULL);
+CREATE INDEX alicia_memory_words ON public.alicia_memory USING gin (alicia_words(created_by, content_search)) WITH (fastupdate=off);
 CREATE INDEX alicia_memory_used_conversation ON public.alicia_memory_used USING btree (conversation_id);
 CREATE INDEX alicia_memory_used_memory ON public.alicia_memory_used USING btree (memory_id);
 CREATE INDEX alicia_memory_used_message ON public.alicia_memory_used USING btree (message_id);
