@@ -41,7 +41,9 @@ def invalid() -> dict[str, bytes]:
         "cut short": raw[:-5],
         "cut in the first key": raw[:4],
         "a byte too many": raw + b"\xc0",
-        "a byte that MessagePack never uses": raw[:-1] + b"\xc1",
+        "a byte that MessagePack never uses": change(question, "meta.x", "?").replace(
+            b"\xa1x\xa1?", b"\xa1x\xc1"
+        ),
         "text that is not UTF-8": raw.replace(b"restaurants", b"rest\xff\xfe\xfdants"),
         "half a surrogate pair": half,
         "an unknown type": change(question, "type", 99),
