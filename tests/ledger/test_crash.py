@@ -70,7 +70,7 @@ async def check(talk: Talk) -> list[Body]:
                 steps[body.id] = {"message_id": body.message_id, "content": body.content}
             case AssistantSentence():
                 message = messages[body.previous_id]
-                message["contents"] = f"{message['contents']} {body.text}".strip()
+                message["contents"] += body.text
                 sentences[body.id] = {
                     "message_id": body.previous_id,
                     "number": body.sequence,

@@ -45,6 +45,12 @@ class Device:
         """How many bytes came, from whomever."""
         self._settings = settings
         self._changed = asyncio.Condition()
+        room.room.on("participant_connected", self._joined)  # pyright: ignore[reportUnknownMemberType]
+
+    def _joined(self, other: rtc.RemoteParticipant) -> None:
+        """A new agent knows nothing of this device yet."""
+        if other.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT and self.heard:
+            self.room.start(self.configure())
 
     @property
     def id(self) -> ids.ConversationId:
@@ -94,7 +100,7 @@ class Device:
         await self.closed(start.id)
         return start.id
 
-    async def closed(self, answer_id: str) -> AssistantSentence | AssistantMessage:
+    async def closed(self, answer_id: str, seconds: float = PATIENCE) -> AssistantSentence | AssistantMessage:
         """Wait for an answer's closing stanza."""
 
         def closing() -> list[AssistantSentence | AssistantMessage]:
@@ -102,7 +108,7 @@ class Device:
             wholes = [each for each in self.all(AssistantMessage) if each.id == answer_id]
             return [each for each in sentences if each.is_final] + wholes
 
-        await self.until(closing)
+        await self.until(closing, seconds)
         return closing()[0]
 
     async def submit(self, body: Body) -> None:

@@ -57,6 +57,15 @@ class Part:
         """Resident bytes."""
         return psutil.Process(self.pid).memory_info().rss
 
+    def send(self, number: int) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    def wait(self) -> int:
+        """Wait for the end; the exit code."""
+        assert self._process is not None
+        return self._process.wait(PATIENCE)
+
     def end(self, number: int = signal.SIGTERM) -> int:
         """Send a signal and wait for the end; the exit code."""
         if self._process is None:

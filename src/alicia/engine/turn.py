@@ -71,7 +71,7 @@ class Answer:
         self._pump: Pump[Delta] = Pump()
         self._splitter = Splitter()
         self._text = list(question.said)
-        self._speaking = bool(question.said)
+        self._speaking = False
         self._sentences = len(question.said)
         self._steps = question.steps
 
@@ -151,6 +151,8 @@ class Answer:
         if not self._speaking:
             text = text.lstrip()
             self._speaking = text != ""
+            if text and self._text and not self._text[-1][-1:].isspace():
+                text = f" {text}"
         sentences = self._splitter.feed(text)
         self._text += sentences
         return sentences if self._streaming else []

@@ -93,15 +93,12 @@ def write_sentence(batch: Batch, body: AssistantSentence, private: Spoken) -> No
     batch.add(
         """
         UPDATE alicia_messages
-           SET contents = contents
-                          || CASE WHEN right(contents, 1) IN ('', ' ', E'\n', E'\t') OR %(apart)s THEN ''
-                                  ELSE ' ' END
-                          || %(text)s
+           SET contents = contents || %(text)s
          WHERE id = %(previous_id)s
            AND conversation_id = %(conversation_id)s
         """,
-        # One space between sentences, unless either side brings its own white space or is empty.
-        fields(body) | {"apart": not body.text or body.text[0].isspace()},
+        # Sentences bring their own white space, or none in languages that have none between them.
+        fields(body),
     )
     if body.is_final:
         status = body.status or "completed"
