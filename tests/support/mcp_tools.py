@@ -9,6 +9,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 def make_server(name: str) -> MCPServer:
     server = MCPServer(name)
+    begun: list[str] = []
     stopped: list[str] = []
     waiting: list[asyncio.Event] = []
 
@@ -40,6 +41,7 @@ def make_server(name: str) -> MCPServer:
     @server.tool()
     async def hang(token: str) -> str:
         """Wait until the call is cancelled."""
+        begun.append(token)
         try:
             await asyncio.Event().wait()
         finally:
@@ -47,7 +49,17 @@ def make_server(name: str) -> MCPServer:
         return token
 
     @server.tool()
-    def stopped_tokens() -> list[str]:
+    async def begun_tokens() -> list[str]:
+        """The tokens of the calls of `hang` that are here or were here."""
+        return begun
+
+    @server.tool()
+    def process_id() -> int:
+        """The server's process."""
+        return os.getpid()
+
+    @server.tool()
+    async def stopped_tokens() -> list[str]:
         """The tokens of the calls of `hang` that were cancelled."""
         return stopped
 

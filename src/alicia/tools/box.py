@@ -12,7 +12,7 @@ from alicia.errors import ErrorCode
 from alicia.llm.messages import Tool, ToolCall
 from alicia.storage.pool import Pool
 from alicia.tools.arguments import compile_schema, read_arguments
-from alicia.tools.definition import Applies, Caller, Definition, ToolError
+from alicia.tools.definition import Caller, Definition, Hint, ToolError
 from alicia.tools.mcp.server import McpServer
 from alicia.tools.outcome import ToolOutcome, failed
 from alicia.tools.registry import CODE, Known, mcp_source, read_disabled, synchronise
@@ -70,12 +70,12 @@ class Toolbox:
         return self._offers
 
     @property
-    def gates(self) -> Mapping[str, Applies]:
-        """The tools that can tell without a model whether they could help."""
+    def hints(self) -> Mapping[str, Hint]:
+        """What is known of tools beyond their description, for models that cannot call them by themselves."""
         return {
-            name: ready.definition.applies
+            name: ready.definition.hint
             for name, ready in self._tools.items()
-            if ready.definition.applies is not None
+            if ready.definition.hint is not None
         }
 
     def timeout(self, name: str) -> float | None:

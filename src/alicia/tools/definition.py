@@ -37,14 +37,22 @@ Applies: TypeAlias = Callable[[str], bool]
 """Whether a tool could help with a message, told without a model; a wrong yes only costs time."""
 
 
+class Hint(msgspec.Struct, frozen=True, kw_only=True):
+    """What helps a model that cannot call tools by itself to choose this one when it should."""
+
+    applies: Applies
+    examples: tuple[tuple[str, dict[str, Any]], ...] = ()
+    """Messages, and the arguments that fit them."""
+
+
 class Definition(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool that can be run here. `applies` is None for tools that are known by their description only."""
+    """A tool that can be run here. `hint` is None for tools that are known by their description only."""
 
     name: str
     description: str
     schema: dict[str, Any]
     run: Run
-    applies: Applies | None = None
+    hint: Hint | None = None
     timeout: float = 30.0
 
     def offer(self) -> Tool:

@@ -25,6 +25,8 @@ def plain(value: Any) -> Any:
         # Escaped or not, only text can hold a NUL; a backslash before it makes this a false alarm at worst.
         if b"\\u0000" not in encoded:
             decoded = msgspec.json.decode(encoded)
+            # Fails on whole numbers that are too large for it.
+            msgspec.msgpack.encode(decoded)
             if _depth(decoded) <= DEEPEST:
                 return decoded
             raise ToolError("The result is nested too deeply.")

@@ -9,7 +9,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo, available_timezones
 
 from alicia.errors import ErrorCode
-from alicia.tools.definition import Caller, Definition, ToolError
+from alicia.tools.definition import Caller, Definition, Hint, ToolError
 from alicia.tools.outcome import ToolOutcome, succeeded
 
 _SCHEMA: Final = {
@@ -25,7 +25,7 @@ _SCHEMA: Final = {
 }
 _WORDS: Final = re.compile(
     r"\b(?:time|clock|o'?clock|hour|today|tonight|tomorrow|yesterday|now|currently|current|date|day|weekday|week|"
-    r"weekend|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday|morning|noon|midnight|late|early|"
+    r"weekend|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday|morning|noon|afternoon|evening|night|midnight|late|early|"
     r"uhr|uhrzeit|spät|heute|morgen|gestern|datum|tag|jetzt|heure|aujourd'hui|demain|hier|jour|maintenant|"
     r"hora|hoy|mañana|ayer|fecha|día|ahora|ora|oggi|domani|ieri|giorno|adesso|hoje|amanhã|ontem|agora)s?\b",
     re.IGNORECASE,
@@ -34,6 +34,12 @@ _WORDS: Final = re.compile(
 
 def _applies(text: str) -> bool:
     return _WORDS.search(text) is not None
+
+
+_HINT: Final = Hint(
+    applies=_applies,
+    examples=(("What time is it in Tokyo?", {"time_zone": "Asia/Tokyo"}), ("Which weekday is it?", {})),
+)
 
 
 def _utc_now() -> datetime:
@@ -61,7 +67,7 @@ def current_time(now: Callable[[], datetime] = _utc_now) -> Definition:
         description="Tells the date, the day of the week and the time of day right now, in any time zone.",
         schema=_SCHEMA,
         run=run,
-        applies=_applies,
+        hint=_HINT,
         timeout=5.0,
     )
 

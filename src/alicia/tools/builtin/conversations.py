@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from alicia.storage.pool import Pool
 from alicia.storage.search import search_messages
-from alicia.tools.definition import Caller, Definition
+from alicia.tools.definition import Caller, Definition, Hint
 from alicia.tools.outcome import ToolOutcome, succeeded
 
 _SCHEMA: Final = {
@@ -27,6 +27,12 @@ _WORDS: Final = re.compile(
     r"|(?:last|previous|other|past|older?) (?:time|chat|discussion|message)s?"
     r"|did (?:i|we|you) (?:tell|say|mention|ask|talk|discuss))\b",
     re.IGNORECASE,
+)
+
+
+_HINT: Final = Hint(
+    applies=lambda text: _WORDS.search(text) is not None,
+    examples=(("What did we say about the garden last time?", {"query": "garden"}),),
 )
 
 
@@ -60,5 +66,5 @@ def search_conversations(pool: Pool) -> Definition:
         description="Searches what the user and you said in earlier conversations.",
         schema=_SCHEMA,
         run=run,
-        applies=lambda text: _WORDS.search(text) is not None,
+        hint=_HINT,
     )

@@ -9,7 +9,7 @@ import msgspec
 
 from alicia.errors import ErrorCode
 from alicia.ids import MemoryId
-from alicia.tools.definition import Caller, Definition, ToolError
+from alicia.tools.definition import Caller, Definition, Hint, ToolError
 from alicia.tools.outcome import ToolOutcome, succeeded
 
 
@@ -133,21 +133,32 @@ def memory_tools(memories: Memories) -> tuple[Definition, ...]:
             description="Keeps a fact about the user for all later conversations. Use it when asked to.",
             schema=_REMEMBER,
             run=remember,
-            applies=lambda text: _REMEMBER_WORDS.search(text) is not None,
+            hint=Hint(
+                applies=lambda text: _REMEMBER_WORDS.search(text) is not None,
+                examples=(
+                    ("Please remember that I have two sisters.", {"content": "The user has two sisters."}),
+                ),
+            ),
         ),
         Definition(
             name="forget",
             description="Deletes what was remembered about the user. Use it only when asked to.",
             schema=_FORGET,
             run=forget,
-            applies=lambda text: _FORGET_WORDS.search(text) is not None,
+            hint=Hint(
+                applies=lambda text: _FORGET_WORDS.search(text) is not None,
+                examples=(("Forget that I like jazz.", {"content": "The user likes jazz."}),),
+            ),
         ),
         Definition(
             name="search_memory",
             description="Looks up what is remembered about the user.",
             schema=_SEARCH,
             run=search,
-            applies=lambda text: _SEARCH_WORDS.search(text) is not None,
+            hint=Hint(
+                applies=lambda text: _SEARCH_WORDS.search(text) is not None,
+                examples=(("Do you remember my sisters' names?", {"query": "sisters' names"}),),
+            ),
         ),
     )
 

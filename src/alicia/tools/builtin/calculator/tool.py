@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from alicia.tools.builtin.calculator.numbers import shown
 from alicia.tools.builtin.calculator.parser import evaluate
-from alicia.tools.definition import Caller, Definition
+from alicia.tools.definition import Caller, Definition, Hint
 from alicia.tools.outcome import ToolOutcome, succeeded
 
 _SCHEMA: Final = {
@@ -44,6 +44,15 @@ def _applies(text: str) -> bool:
     return _NUMBER.search(text) is not None and _OPERATION.search(text) is not None
 
 
+_HINT: Final = Hint(
+    applies=_applies,
+    examples=(
+        ("What do 3 tickets at 12.50 cost?", {"expression": "3 * 12.50"}),
+        ("Add 17 and 25.", {"expression": "17 + 25"}),
+    ),
+)
+
+
 async def _run(_: Caller, arguments: dict[str, Any]) -> ToolOutcome:
     value = evaluate(arguments["expression"])
     text, exact = shown(value)
@@ -56,6 +65,6 @@ calculator: Final = Definition(
     "max and factorial. Use it for every calculation.",
     schema=_SCHEMA,
     run=_run,
-    applies=_applies,
+    hint=_HINT,
     timeout=5.0,
 )

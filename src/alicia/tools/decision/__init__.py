@@ -1,0 +1,1 @@
+"""Tools for models that cannot call them by themselves."""

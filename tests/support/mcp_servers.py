@@ -1,0 +1,54 @@
+"""Starting the MCP servers of the tests, and reaching them."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+from alicia.tools.mcp.config import HttpServer, StdioServer
+from support.mcp_http import bound
+
+FOLDER = str(Path(__file__).parent.parent)
+
+
+def stdio(name: str = "near") -> StdioServer:
+    """A child that speaks MCP on its standard input and output."""
+    args = ("-m", "support.mcp_stdio")
+    return StdioServer(name=name, command=sys.executable, args=args, env={"PYTHONPATH": FOLDER})
+
+
+class HttpProcess:
+    """A server behind an address that stays the same when it is killed and started again."""
+
+    def __init__(self, name: str = "far") -> None:
+        self._holder = bound()
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port: int = self._holder.getsockname()[1]
+        self.config = HttpServer(name=name, url=f"http://127.0.0.1:{self.port}/mcp")
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "support.mcp_http", str(self.port)]
+        self._process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": FOLDER})
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def close(self) -> None:
+        self.kill()
+        self._holder.close()
+
+
+@contextlib.contextmanager
+def http(name: str = "far") -> Generator[HttpProcess]:
+    """A server process that is killed in the end."""
+    process = HttpProcess(name)
+    process.start()
+    try:
+        yield process
+    finally:
+        process.close()
