@@ -52,6 +52,10 @@ _decode_header: Final = msgspec.msgpack.Decoder(Header).decode
 _DECODERS: Final = {kind: msgspec.msgpack.Decoder(kind).decode for kind in BODIES.values()}
 _decode_fields: Final = msgspec.msgpack.Decoder(dict[str, Any]).decode
 _decode_erased: Final = msgspec.msgpack.Decoder(_Erased).decode
+_ALIASED: Final = {
+    kind: [field.name for field in msgspec.structs.fields(kind) if field.encode_name in kind.ALIASES.values()]
+    for kind in BODIES.values()
+}
 _is_conversation_id: Final = re.compile(ids.pattern(ids.ConversationId)).fullmatch
 
 
@@ -107,12 +111,13 @@ def _read_tombstone(header: Header) -> Tombstone | None:
 
 def _decode_body(kind: type[Body], raw: Raw) -> Body:
     decode = _DECODERS[kind]
-    if not kind.ALIASES:
-        try:
-            return decode(raw)
-        except msgspec.ValidationError:
-            if not kind.DYNAMIC:
-                raise
+    try:
+        body = decode(raw)
+        if all(getattr(body, name) is not None for name in _ALIASED[kind]):
+            return body
+    except msgspec.ValidationError:
+        if not kind.DYNAMIC and not kind.ALIASES:
+            raise
     fields = _decode_fields(raw)
     for alias, name in kind.ALIASES.items():
         if alias in fields:
