@@ -24,7 +24,7 @@ _SCHEMA: Final = {
     "additionalProperties": False,
 }
 _WORDS: Final = re.compile(
-    r"\b(?:time|clock|o'?clock|hour|today|tonight|tomorrow|yesterday|now|currently|current|date|day|weekday|week|"
+    r"\b(?:time(?!s)|clock|o'?clock|hour|today|tonight|tomorrow|yesterday|now|currently|current|date|day|weekday|week|"
     r"weekend|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday|morning|noon|afternoon|evening|night|midnight|late|early|"
     r"uhr|uhrzeit|spät|heute|morgen|gestern|datum|tag|jetzt|heure|aujourd'hui|demain|hier|jour|maintenant|"
     r"hora|hoy|mañana|ayer|fecha|día|ahora|ora|oggi|domani|ieri|giorno|adesso|hoje|amanhã|ontem|agora)s?\b",

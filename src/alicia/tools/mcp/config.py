@@ -79,7 +79,7 @@ def _server(name: str, entry: dict[str, Any], environ: Mapping[str, str]) -> Ser
         ) from error
     if read.disabled:
         return None
-    if read.command and read.type in (None, "stdio"):
+    if read.command and not read.url and read.type in (None, "stdio"):
         return StdioServer(name=name, command=read.command, args=tuple(read.args), env=read.env, cwd=read.cwd)
     if read.url and not read.command and read.type != "stdio":
         if not read.url.startswith(("http://", "https://")):
