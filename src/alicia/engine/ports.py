@@ -1,12 +1,14 @@
 """What the engine asks of the outside: a model, memories, tools and a voice, each as small as it can be."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
 from alicia.ids import MemoryId, SentenceId
 from alicia.llm.messages import Delta, Message, Tool, ToolCall
+from alicia.tools.definition import Caller, Hint
+from alicia.tools.outcome import ToolOutcome
 
 
 class ChatModel(Protocol):
@@ -57,23 +59,23 @@ class NoRecall:
         return []
 
 
-class ToolOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a tool use ended. `result` is whole; what is sent to devices may be cut."""
-
-    success: bool
-    result: Any = None
-    error_code: int | None = None
-    error_message: str | None = None
-
-
 class ToolBox(Protocol):
-    """The tools that an answer may use."""
+    """The tools that an answer may use; `alicia.tools.box.Toolbox` is one."""
 
     def available(self, user_id: str) -> Sequence[Tool]:
         """What the model is told of; always in the same order, so that the prompt stays the same."""
         ...
 
-    async def run(self, user_id: str, call: ToolCall) -> ToolOutcome:
+    @property
+    def hints(self) -> Mapping[str, Hint]:
+        """What helps a model that cannot call tools by itself to choose among them."""
+        ...
+
+    def timeout(self, name: str) -> float | None:
+        """How many seconds the tool has, None if there is no such tool."""
+        ...
+
+    async def run(self, caller: Caller, call: ToolCall) -> ToolOutcome:
         """Run one call. Never raises for what the tool or the model did wrong: that is an outcome too."""
         ...
 

@@ -38,7 +38,12 @@ def _applies(text: str) -> bool:
 
 _HINT: Final = Hint(
     applies=_applies,
-    examples=(("What time is it in Tokyo?", {"time_zone": "Asia/Tokyo"}), ("Which weekday is it?", {})),
+    # Most people ask for their own time: without two examples of it, small models take the zone of the third.
+    examples=(
+        ("How late is it?", {}),
+        ("What time is it in Lima?", {"time_zone": "America/Lima"}),
+        ("Which weekday is it?", {}),
+    ),
 )
 
 
