@@ -11,6 +11,7 @@ from alicia.protocol.messages import (
     Body,
     ControlStop,
     ControlVariation,
+    Erasure,
     MemoryTrace,
     ReasoningStep,
     Tombstone,
@@ -245,6 +246,29 @@ async def test_an_erased_user_is_nowhere_and_others_stay(talk: Talk, pool: Pool)
     assert await places(talk, talk.user) == []
     assert set(await places(talk, "harpsichord")) == set(TABLES) - {"alicia_conversations"}
     await other.ledger.erase_user(other.user)
+
+
+async def test_what_an_agent_says_before_it_hears_of_the_erasure_goes_too(talk: Talk) -> None:
+    asked = talk.user_message("Go on.")
+    started = talk.start_answer(asked.id)
+    await talk.append(asked, started, talk.sentence(started, 1, f"The {SECRET}"))
+    await talk.ledger.erase_message(talk.user, started.id)
+    late = talk.sentence(started, 2, f"is a {SECRET}.", final=True)
+    await talk.append(Entry(late, {"note": SECRET}))
+    assert set(await places(talk)) >= {"alicia_sentences", "alicia_meta", "alicia_stanzas"}
+    told = await talk.ledger.pending_erasures(talk.id)
+    assert {started.id, late.id} <= set(told)
+    assert await places(talk) == []
+    await talk.append(Erasure(conversation_id=talk.id, ids=told))
+    assert await talk.ledger.pending_erasures(talk.id) == []
+
+
+async def test_what_is_said_in_an_erased_conversation_goes_too(talk: Talk) -> None:
+    await talk.exchange("One?", "1.")
+    await talk.ledger.erase_conversation(talk.user, talk.id)
+    await talk.append(talk.user_message(SECRET))
+    assert await talk.ledger.pending_erasures(talk.id) == [talk.id]
+    assert await places(talk) == []
 
 
 async def test_other_peoples_things_are_not_found(talk: Talk) -> None:

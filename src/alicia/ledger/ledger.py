@@ -194,7 +194,10 @@ class Ledger:
         return await self._run(lambda conn: erase.erase_user(conn, owner))
 
     async def pending_erasures(self, conversation_id: ConversationId) -> list[str]:
-        """What was erased and not yet told to the devices; appending an Erasure with these ids settles it."""
+        """What was erased and not yet told to the devices; appending an Erasure with these ids settles it.
+
+        Ask when whatever was being written to them has stopped: that is erased now too.
+        """
         return await self._run(lambda conn: erase.pending(conn, conversation_id))
 
     def _agent(self) -> str:
