@@ -1,5 +1,6 @@
 """`alicia chat`, as a person and as a script use it."""
 
+import codecs
 import json
 import os
 import pty
@@ -28,6 +29,7 @@ class Person:
     def __init__(self, arguments: list[str], env: Mapping[str, str]) -> None:
         self.seen = ""
         self._read = 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
         pid, self._terminal = pty.fork()
         if pid == 0:
             os.execvpe(sys.executable, [sys.executable, "-m", "alicia.cli.main", *arguments], env)
@@ -47,7 +49,7 @@ class Person:
             except OSError:
                 data = b""
             assert data, f"the program ended without {text!r}:\n{self.seen}"
-            self.seen += _CONTROL.sub("", data.decode(errors="replace"))
+            self.seen += _CONTROL.sub("", self._decoder.decode(data))
         before, self._read = self._read, found + len(text)
         return self.seen[before : self._read]
 

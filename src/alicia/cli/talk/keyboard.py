@@ -13,7 +13,7 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z~]|O.|.)?")
 
 
 class Keyboard:
-    """`lines` gives what is typed; `wake` from any thread makes it give an empty string."""
+    """`lines` waits for keys; `wake`, from any thread, ends the wait."""
 
     def __init__(self) -> None:
         self.typed = ""
@@ -32,19 +32,18 @@ class Keyboard:
         typed, self.typed = self.typed, ""
         return typed
 
-    def lines(self) -> Iterator[str]:
-        """Forever: a whole line that was typed, or an empty string when woken."""
+    def lines(self) -> list[str]:
+        """The whole lines that were typed; waits for keys, which may make none, or for `wake`."""
         stdin = sys.stdin.fileno()
-        while True:
-            ready, _, _ = select.select([stdin, self._woken], [], [])
-            if self._woken in ready:
-                os.read(self._woken, 4096)
-                yield ""
-            if stdin in ready:
-                data = os.read(stdin, 4096)
-                if not data:
-                    raise EOFError
-                yield from self._take_in(self._decoder.decode(data))
+        ready, _, _ = select.select([stdin, self._woken], [], [])
+        if self._woken in ready:
+            os.read(self._woken, 4096)
+        if stdin not in ready:
+            return []
+        data = os.read(stdin, 4096)
+        if not data:
+            raise EOFError
+        return list(self._take_in(self._decoder.decode(data)))
 
     def _take_in(self, text: str) -> Iterator[str]:
         for character in _SEQUENCE.sub("", text):

@@ -2,14 +2,14 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, Final, TypeVar
 
 from rich.console import Console
 
 from alicia.cli.talk.keyboard import Keyboard, unechoed
-from alicia.cli.talk.screen import Screen
+from alicia.cli.talk.screen import PROMPT, Screen
 from alicia.cli.talk.view import View
 from alicia.client import AliciaError, Conversation, State
 from alicia.protocol.messages import AssistantMessage, AssistantSentence
@@ -17,6 +17,7 @@ from alicia.protocol.messages import AssistantMessage, AssistantSentence
 T = TypeVar("T")
 Connect = Callable[[str | None], AbstractAsyncContextManager[Conversation]]
 
+NOTE_SECONDS: Final = 2.0
 HELP: Final = """\
 /stop            end the answer that is being given (so does Ctrl-C)
 /note TEXT       write a note on the last answer
@@ -42,8 +43,9 @@ class Terminal:
         """Until the person leaves."""
         with self._background:
             try:
-                self._call(self._open(conversation_id))
-                self._until(lambda view: view.settled or not conversation_id)
+                with unechoed():
+                    self._call(self._open(conversation_id))
+                    self._until(lambda view: view.settled or not conversation_id)
                 self._loop()
             finally:
                 self._call(self._stack.aclose())
@@ -54,43 +56,42 @@ class Terminal:
         interrupted = False
         while True:
             try:
+                if interrupted:
+                    self._screen.aside("Ctrl-C again, or /quit, leaves")
                 line = self._screen.ask(self._keyboard.take()).strip()
+                interrupted = False
+                with unechoed():
+                    if line and not self._do(line):
+                        break
+                    self._until(lambda view: not view.pending)
             except EOFError:
                 self._screen.line("")
                 break
             except KeyboardInterrupt:
+                self._keyboard.take()
                 self._screen.line("")
                 if interrupted:
                     break
                 interrupted = True
-                self._screen.aside("Ctrl-C again, or /quit, leaves")
-                continue
-            interrupted = False
-            if line and not self._do(line):
-                break
-            self._until(lambda view: not view.pending)
         self._say_goodbye()
 
     def _until(self, over: Callable[[View], bool]) -> None:
         """Watch what happens; lines that are typed meanwhile count, and Ctrl-C stops the answer."""
         stopped = False
-        with unechoed():
-            lines = self._keyboard.lines()
-            while self._conversation is not None and (view := self._view) is not None and not over(view):
-                if self._conversation.state is State.OFFLINE:
+        while self._conversation is not None and (view := self._view) is not None and not over(view):
+            if self._conversation.state is State.OFFLINE:
+                return
+            try:
+                for line in self._keyboard.lines():
+                    self._screen.line(f"{PROMPT}{line}", "bold")
+                    self._do(line.strip())
+            except EOFError:
+                return
+            except KeyboardInterrupt:
+                if stopped or not view.pending:
                     return
-                try:
-                    line = next(lines)
-                    if line:
-                        self._screen.line(f"› {line}", "bold")
-                        self._do(line.strip())
-                except EOFError:
-                    return
-                except KeyboardInterrupt:
-                    if stopped or not view.pending:
-                        return
-                    stopped = True
-                    self._call(self._stop())
+                stopped = True
+                self._call(self._stop())
 
     def _do(self, line: str) -> bool:
         """Do what a line says; false if that is to leave."""
@@ -128,14 +129,20 @@ class Terminal:
 
     async def _open(self, conversation_id: str | None) -> None:
         stack = AsyncExitStack()
-        conversation = await stack.enter_async_context(self._connect(conversation_id))
-        view = View(conversation, self._screen, self._keyboard.wake)
-        shown = asyncio.create_task(self._watch(view))
-        stack.push_async_callback(asyncio.wait, [shown])
+        conversation, view = await stack.enter_async_context(self._shown(conversation_id))
         earlier, self._stack = self._stack, stack
         self._conversation, self._view = conversation, view
         await earlier.aclose()
         self._screen.line(f"Alicia · {conversation.id or 'a new conversation'} · /help", "dim")
+
+    @asynccontextmanager
+    async def _shown(self, conversation_id: str | None) -> AsyncGenerator[tuple[Conversation, View]]:
+        """A conversation, and the view that shows it until it is closed."""
+        async with self._connect(conversation_id) as conversation:
+            view = View(conversation, self._screen, self._keyboard.wake)
+            shown = asyncio.create_task(self._watch(view))
+            yield conversation, view
+        await shown
 
     async def _watch(self, view: View) -> None:
         try:
@@ -175,7 +182,12 @@ class Terminal:
             if isinstance(body, AssistantMessage | AssistantSentence)
         )
         view.sent.add(await conversation.note(text, message_id=next(answers, None)))
-        self._screen.aside("noted")
+        try:
+            await asyncio.wait_for(conversation.flush(), NOTE_SECONDS)
+        except TimeoutError:
+            self._screen.aside("kept; it goes out when the server is there")
+        else:
+            self._screen.aside("noted")
 
     async def _history(self) -> None:
         self._need()[1].history()
