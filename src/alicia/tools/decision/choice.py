@@ -11,7 +11,7 @@ from alicia.tools.definition import Hint
 NONE: Final = "none"
 _KEPT: Final = frozenset({"type", "properties", "required", "additionalProperties", "items", "enum", "const"})
 _UNION: Final = frozenset({"anyOf", "oneOf"})
-# A server that turns the schema into a grammar is slow with lengths and patterns, and none knows all words.
+# No two servers that enforce schemas know the same words, and some refuse a schema for one they do not know.
 # What is dropped here is checked before the tool runs.
 _DROPPED_WORDS: Final = """
     $comment $id $schema default description examples exclusiveMaximum exclusiveMinimum format maxItems
