@@ -55,6 +55,8 @@ class Config:
     tts: ModelServer | None = None
     auth_secret: str | None = field(default=None, repr=False)
     auth_jwks_url: str | None = None
+    auth_audience: str | None = None
+    auth_issuer: str | None = None
     mcp_config: Path | None = None
     agent_name: str = "alicia"
     otlp_endpoint: str | None = None
@@ -85,6 +87,8 @@ class Config:
             tts=read.model_server("ALICIA_TTS", has_voice=True),
             auth_secret=read.text("ALICIA_AUTH_SECRET"),
             auth_jwks_url=read.url("ALICIA_AUTH_JWKS_URL", "https", "http"),
+            auth_audience=read.text("ALICIA_AUTH_AUDIENCE"),
+            auth_issuer=read.text("ALICIA_AUTH_ISSUER"),
             mcp_config=Path(mcp_config).expanduser().absolute() if mcp_config else None,
             agent_name=read.text("ALICIA_AGENT_NAME") or "alicia",
             otlp_endpoint=read.url("OTEL_EXPORTER_OTLP_ENDPOINT", "http", "https"),

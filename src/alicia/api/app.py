@@ -1,4 +1,4 @@
-"""The HTTP server: is Alicia alive, is it ready, and the web client's files."""
+"""The HTTP server: the calls, is Alicia alive, is it ready, and the web client's files."""
 
 import asyncio
 import socket
@@ -9,27 +9,36 @@ from urllib.parse import urlsplit
 
 import psycopg
 import uvicorn
-from fastapi import FastAPI
-from fastapi.responses import JSONResponse
-from fastapi.staticfiles import StaticFiles
+from fastapi import FastAPI, Response
+from fastapi.responses import FileResponse, JSONResponse
 from psycopg_pool import PoolTimeout
 
-from alicia.api import problems, tokens
+from alicia.api import description, headers, problems, reference
 from alicia.api.auth import Auth
+from alicia.api.files import WebFiles
+from alicia.api.limits import BodyLimit
 from alicia.api.rooms import Rooms
+from alicia.api.scope import NoEmbedder, Services
 from alicia.config import Config
 from alicia.ledger.lease import served
+from alicia.ledger.ledger import Ledger
+from alicia.memory.embeddings import Embedder
+from alicia.memory.recall import Searcher
 from alicia.storage.pool import Pool, make_pool
 
 BUILT_CLIENT = Path(__file__).parents[3] / "web" / "dist"
-PLACEHOLDER = Path(__file__).parent / "static"
+OWN_FILES = Path(__file__).parent / "static"
 PATIENCE = 2.0
 
 
-def create_app(config: Config) -> FastAPI:
-    """Return the application; its database connections live as long as its lifespan."""
+def create_app(config: Config, embedder: Embedder | None = None) -> FastAPI:
+    """Return the application; its connections live as long as its lifespan.
+
+    Without an embedder memories are stored without vectors, and searched by their words.
+    """
     pool = make_pool(config.need_database_url(), timeout=PATIENCE)
     livekit = config.need_livekit()
+    embedder = embedder or NoEmbedder()
 
     async def agents_of(conversation_ids: list[str]) -> dict[str, bool]:
         async with pool.connection() as conn:
@@ -38,44 +47,67 @@ def create_app(config: Config) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         rooms = Rooms(livekit.url, livekit.api_key, livekit.api_secret, config.agent_name)
-        async with pool, aclosing(rooms), asyncio.TaskGroup() as tasks:
-            app.state.rooms = rooms
+        auth = Auth.of(config)
+        async with pool, aclosing(rooms), aclosing(auth), asyncio.TaskGroup() as tasks:
+            app.state.services = Services(
+                pool=pool,
+                ledger=Ledger(pool),
+                auth=auth,
+                rooms=rooms,
+                embedder=embedder,
+                searcher=Searcher(pool, embedder),
+            )
             watching = tasks.create_task(rooms.watch(agents_of))
             yield
             watching.cancel()
 
-    app = FastAPI(title="Alicia", lifespan=lifespan)
+    app = description.make(lifespan)
     problems.install(app)
-    app.include_router(tokens.router(Auth(config.auth_secret), pool), prefix="/api/v1")
+    reference.install(app)
+    app.add_middleware(BodyLimit, archive_path=f"{description.PREFIX}/import")
+    app.add_middleware(headers.Headers, headers=headers.security_headers(livekit.url))
+    _add_health(app, pool, livekit.url)
+    _add_files(app)
+    return app
 
+
+def _add_health(app: FastAPI, pool: Pool, livekit_url: str) -> None:
     async def healthz() -> dict[str, str]:
         """The process answers."""
         return {"status": "ok"}
 
     async def readyz() -> JSONResponse:
         """What this process needs answers too; 503 and the part's name otherwise."""
-        parts = {"database": await _database_answers(pool), "livekit": await _listens(livekit.url)}
+        parts = {"database": await _database_answers(pool), "livekit": await _listens(livekit_url)}
         ready = all(parts.values())
         content = {"status": "ready" if ready else "not ready", "parts": parts}
         return JSONResponse(content, status_code=200 if ready else 503)
 
-    app.add_api_route("/healthz", healthz)
-    app.add_api_route("/readyz", readyz)
-    folder = BUILT_CLIENT if (BUILT_CLIENT / "index.html").exists() else PLACEHOLDER
-    app.mount("/", StaticFiles(directory=folder, html=True), name="web")
-    return app
+    app.add_api_route("/healthz", healthz, include_in_schema=False)
+    app.add_api_route("/readyz", readyz, include_in_schema=False)
 
 
-async def serve(config: Config, ready: Callable[[], None]) -> None:
+def _add_files(app: FastAPI) -> None:
+    async def sign_in() -> Response:
+        return FileResponse(OWN_FILES / "pages" / "sign-in.html", headers={"Cache-Control": "no-cache"})
+
+    app.add_api_route("/sign-in", sign_in, include_in_schema=False)
+    app.mount("/pages", WebFiles(directory=OWN_FILES / "pages"), name="pages")
+    built = (BUILT_CLIENT / "index.html").exists()
+    app.mount("/", WebFiles(directory=BUILT_CLIENT if built else OWN_FILES, html=True), name="web")
+
+
+async def serve(config: Config, ready: Callable[[], None], embedder: Embedder | None = None) -> None:
     """Serve until SIGINT or SIGTERM; call `ready` when requests are answered."""
     settings = uvicorn.Config(
-        create_app(config),
+        create_app(config, embedder),
         host=config.host,
         port=config.port,
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=2,
         lifespan="on",
+        server_header=False,
     )
 
     class Server(uvicorn.Server):

@@ -11,9 +11,23 @@ def api(notify: Annotated[int | None, typer.Option(hidden=True)] = None) -> None
 
     from alicia.api.app import serve
     from alicia.config import Config
+    from alicia.local.embedder import LocalEmbedder
     from alicia.local.notify import READY, tell
+    from alicia.memory.embeddings import EmbeddingServer
     from alicia.telemetry import logs
 
     config = Config.from_environ()
     logs.set_up(config.log_level)
-    asyncio.run(serve(config, lambda: tell(notify, READY)))
+
+    async def run() -> None:
+        server = config.embedding
+        # The embedded model is loaded by the first memory or search, so it costs nothing until then.
+        embedder = (
+            EmbeddingServer(server.url, server.model or "default", server.api_key)
+            if server
+            else LocalEmbedder()
+        )
+        async with embedder:
+            await serve(config, lambda: tell(notify, READY), embedder)
+
+    asyncio.run(run())

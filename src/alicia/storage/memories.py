@@ -35,7 +35,7 @@ class Embedding(Struct, frozen=True, kw_only=True):
     @property
     def plain(self) -> str:
         """The vector as PostgreSQL reads it, as long as it is."""
-        return f"[{','.join(map(repr, map(float, self.vector)))}]"
+        return f"[{','.join([f'{number:.7g}' for number in self.vector])}]"
 
     @property
     def info(self) -> dict[str, Any]:
@@ -293,9 +293,15 @@ async def delete_memory(conn: Connection, owner: str, memory_id: str) -> bool:
 
 
 async def memory_moments(
-    conn: Connection, owner: str, memory_id: str, limit: int = 100
+    conn: Connection,
+    owner: str,
+    memory_id: str,
+    limit: int = 100,
+    *,
+    before: tuple[datetime, str] | None = None,
 ) -> list[MemoryMoment]:
-    """When a memory was used, latest first."""
+    """When a memory was used, latest first; `before` is the last one's (created_at, id)."""
+    moment, last_id = before or (None, None)
     return await fetch_all(
         conn,
         MemoryMoment,
@@ -304,13 +310,15 @@ async def memory_moments(
                mu.position_in_results, mu.created_at
           FROM alicia_memory_used mu
           JOIN alicia_memory m ON m.id = mu.memory_id
-         WHERE mu.memory_id = %s
-           AND m.created_by = %s
+         WHERE mu.memory_id = %(id)s
+           AND m.created_by = %(owner)s
            AND mu.deleted_at IS NULL
-         ORDER BY mu.created_at DESC
-         LIMIT %s
+           AND (%(moment)s::timestamptz IS NULL
+                OR (mu.created_at, mu.id) < (%(moment)s::timestamptz AT TIME ZONE 'utc', %(last_id)s))
+         ORDER BY mu.created_at DESC, mu.id DESC
+         LIMIT %(limit)s
         """,
-        (memory_id, owner, limit),
+        {"id": memory_id, "owner": owner, "moment": moment, "last_id": last_id, "limit": limit},
     )
 
 

@@ -1,0 +1,93 @@
+"""How much a caller may ask for: so many writes a second, and bodies of so many bytes."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from alicia.api.problems import Problem, answer
+
+BODY: Final = 10 * 2**20
+"""The largest body in bytes; a thousand memories fit."""
+ARCHIVE: Final = 8 * 2**30
+"""The largest archive that can be imported."""
+
+
+class Bucket:
+    """A token bucket for each user: `burst` calls at once, `rate` a second in the long run."""
+
+    def __init__(self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._burst, self._clock = rate, burst, clock
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def take(self, user: str, count: int = 1) -> None:
+        """Count a call; Problem 429 says when the next one may come."""
+        now = self._clock()
+        left, at = self._left.get(user, (float(self._burst), now))
+        left = min(self._burst, left + (now - at) * self._rate)
+        if left < count:
+            wait = max(1, round((count - left) / self._rate + 0.5))
+            raise Problem(
+                429, f"That was too much at once; try again in {wait} s.", headers={"Retry-After": str(wait)}
+            )
+        self._left[user] = (left - count, now)
+        if len(self._left) > 10_000:
+            self._forget(now)
+
+    def _forget(self, now: float) -> None:
+        """Buckets that are full again need not be kept."""
+        full_after = self._burst / self._rate
+        self._left = {user: pair for user, pair in self._left.items() if now - pair[1] < full_after}
+
+
+class Limits:
+    """What is limited, each by user."""
+
+    def __init__(self) -> None:
+        self.tokens = Bucket(rate=2, burst=120)
+        self.writes = Bucket(rate=20, burst=300)
+        self.archives = Bucket(rate=1 / 10, burst=10)
+
+
+class TooLarge(Exception):
+    """The body went on beyond its limit."""
+
+
+class BodyLimit:
+    """Refuses bodies that are too large, whether they say so at the start or not."""
+
+    def __init__(self, app: ASGIApp, archive_path: str) -> None:
+        self._app = app
+        self._archive_path = archive_path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        limit = ARCHIVE if scope["path"] == self._archive_path else BODY
+        refusal = answer(413, f"A body has at most {limit} bytes here.")
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if not declared.isdigit() or int(declared) > limit:
+            await refusal(scope, receive, send)
+            return
+        received, begun = 0, False
+
+        async def counted() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > limit:
+                raise TooLarge
+            return message
+
+        async def noted(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, counted, noted)
+        except TooLarge:
+            if not begun:
+                await refusal(scope, receive, send)

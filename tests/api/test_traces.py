@@ -1,0 +1,158 @@
+"""Everything that made a message, and its sound."""
+
+import httpx2
+
+from alicia import ids
+from alicia.ledger.entries import Entry, Recalled, Recording, Spoken
+from alicia.protocol.messages import (
+    AudioChunk,
+    MemoryTrace,
+    ReasoningStep,
+    ToolUseRequest,
+    ToolUseResult,
+    Transcription,
+    UserNote,
+)
+from alicia.storage.memories import NewMemory
+from support.callers import bearer
+from support.talk import Talk
+
+SAMPLES = bytes(range(256)) * 50
+
+
+async def test_a_trace_is_complete_for_a_spoken_turn_with_tools_and_memory(
+    api: httpx2.AsyncClient, talk: Talk
+) -> None:
+    audio_id, memory_id = ids.new(ids.AudioId), ids.new(ids.MemoryId)
+    asked = talk.user_message("What time is it?", audio_id=audio_id)
+    answer = talk.start_answer(asked.id)
+    spoken = talk.sentence(answer, 1, "Noon.", final=True)
+    step = ReasoningStep(
+        conversation_id=talk.id,
+        id=ids.new(ids.ReasoningStepId),
+        message_id=answer.id,
+        sequence=1,
+        content="Look at the clock.",
+    )
+    request = ToolUseRequest(
+        conversation_id=talk.id,
+        id=ids.new(ids.ToolUseId),
+        message_id=answer.id,
+        sequence=2,
+        tool_name="clock",
+        parameters={"zone": "UTC"},
+        execution="server",
+    )
+    result = ToolUseResult(conversation_id=talk.id, request_id=request.id, success=True, result="12:00")
+    trace = MemoryTrace(
+        conversation_id=talk.id,
+        id=ids.new(ids.MemoryUseId),
+        previous_id=asked.id,
+        memory_id=memory_id,
+        action="stored",
+        content="Asks for the time",
+        metadata={"answerId": answer.id},
+    )
+    note = UserNote(conversation_id=talk.id, id=ids.new(ids.NoteId), message_id=answer.id, content="Right.")
+    clip = AudioChunk(
+        conversation_id=talk.id, id=audio_id, message_id=asked.id, format="pcm_s16le_16000", duration_ms=400
+    )
+    chunk = AudioChunk(conversation_id=talk.id, id=spoken.id, format="pcm_s16le_24000", duration_ms=267)
+    await talk.append(
+        Transcription(conversation_id=talk.id, id=audio_id, text="What time is it?", final=True),
+        asked,
+        Entry(clip, None, Recording(data=SAMPLES)),
+        Entry(answer, {"model": "m"}),
+        Entry(trace, None, Recalled(memory=NewMemory(content="Asks for the time"), similarity_score=0.5)),
+        step,
+        request,
+        result,
+        Entry(spoken, {"otel_span": "s"}, Spoken(meta={"firstTokenMs": 40})),
+        Entry(chunk, None, Recording(data=SAMPLES)),
+        note,
+    )
+    found = (await api.get(f"/messages/{answer.id}/trace")).json()
+    assert found["message"]["content"] == "Noon."
+    (sentence,) = found["sentences"]
+    assert (sentence["text"], sentence["durationMs"], sentence["meta"]) == (
+        "Noon.",
+        267,
+        {"firstTokenMs": 40},
+    )
+    assert [each["content"] for each in found["reasoning"]] == ["Look at the clock."]
+    (used,) = found["toolUses"]
+    assert (used["toolName"], used["toolArguments"], used["status"]) == ("clock", {"zone": "UTC"}, "success")
+    assert used["toolResult"] == "12:00"
+    (remembered,) = found["memories"]
+    assert (remembered["memoryId"], remembered["similarityScore"]) == (memory_id, 0.5)
+    assert [each["content"] for each in found["notes"]] == ["Right."]
+    assert {"model", "otel_span"} <= {each["key"] for each in found["meta"]}
+    assert {each["type"] for each in found["stanzas"]} == {13, 14, 5, 6, 7, 16, 10, 15}
+    question = (await api.get(f"/messages/{asked.id}/trace")).json()
+    (heard,) = question["audio"]
+    assert (heard["transcription"], heard["audioBytesize"]) == ("What time is it?", len(SAMPLES))
+    uses = (await api.get(f"/memories/{memory_id}/uses")).json()
+    assert [(each["messageId"], each["action"]) for each in uses["items"]] == [(asked.id, "stored")]
+
+    for path, rate in ((f"/sentences/{spoken.id}/audio", 24_000), (f"/audio/{audio_id}", 16_000)):
+        await _is_a_wav_file_in_ranges(api, path, rate)
+        stranger = await api.get(path, headers=bearer("stranger"))
+        assert stranger.status_code == 404
+
+
+async def _is_a_wav_file_in_ranges(api: httpx2.AsyncClient, path: str, rate: int) -> None:
+    whole = await api.get(path)
+    assert whole.status_code == 200
+    assert whole.headers["content-type"] == "audio/wav"
+    assert whole.headers["accept-ranges"] == "bytes"
+    file = whole.content
+    assert file[:4] == b"RIFF"
+    assert file[44:] == SAMPLES
+    assert int.from_bytes(file[24:28], "little") == rate
+    assert int.from_bytes(file[4:8], "little") == len(file) - 8
+    size = len(file)
+    for asked, start, end in (
+        ("bytes=0-", 0, size),
+        ("bytes=0-0", 0, 1),
+        ("bytes=10-99", 10, 100),
+        ("bytes=44-143", 44, 144),
+        ("bytes=1000-", 1000, size),
+        ("bytes=-5", size - 5, size),
+        ("bytes=5-9999999", 5, size),
+        ("bytes=-9999999", 0, size),
+    ):
+        part = await api.get(path, headers={"Range": asked})
+        assert part.status_code == 206, asked
+        assert part.content == file[start:end], asked
+        assert part.headers["content-range"] == f"bytes {start}-{end - 1}/{size}"
+    for asked in (f"bytes={size}-", "bytes=9-5", "bytes=-0", "bytes=-", "lines=1-2"):
+        refused = await api.get(path, headers={"Range": asked})
+        assert refused.status_code == 416
+        assert refused.headers["content-range"] == f"bytes */{size}"
+    etag = whole.headers["etag"]
+    assert (await api.get(path, headers={"If-None-Match": etag})).status_code == 304
+    changed = await api.get(path, headers={"Range": "bytes=0-0", "If-Range": '"old"'})
+    assert (changed.status_code, changed.content) == (200, file)
+
+
+async def test_stored_files_are_served_as_what_they_are(api: httpx2.AsyncClient, talk: Talk) -> None:
+    asked = talk.user_message()
+    await talk.append(asked)
+    for data, media_type in (
+        (b"OggS\0\2" + bytes(60), "audio/ogg"),
+        (b"RIFF\0\0\0\0WAVE" + bytes(60), "audio/wav"),
+        (b"\x1aE\xdf\xa3" + bytes(60), "audio/webm"),
+        (b"<html>", "application/octet-stream"),
+    ):
+        clip = AudioChunk(
+            conversation_id=talk.id,
+            id=ids.new(ids.AudioId),
+            message_id=asked.id,
+            format="opus",
+            duration_ms=1,
+        )
+        await talk.append(Entry(clip, None, Recording(data=data)))
+        answer = await api.get(f"/audio/{clip.id}")
+        assert (answer.content, answer.headers["content-type"]) == (data, media_type)
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    assert (await api.get(f"/audio/{ids.new(ids.AudioId)}")).status_code == 404

@@ -1,0 +1,19 @@
+"""Callers of the API: tokens for any user."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeAlias
+
+import httpx2
+import jwt
+
+SECRET = "a secret that only the tests of the API know"
+Open: TypeAlias = Callable[..., AbstractAsyncContextManager[httpx2.AsyncClient]]
+
+
+def token(user: str, secret: str = SECRET, **claims: Any) -> str:
+    return jwt.encode({"sub": user, "exp": 2_000_000_000, **claims}, secret, algorithm="HS256")
+
+
+def bearer(user: str, **claims: Any) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token(user, **claims)}"}
