@@ -1,5 +1,6 @@
 """Starting the MCP servers of the tests, and reaching them."""
 
+import asyncio
 import contextlib
 import os
 import subprocess
@@ -31,6 +32,15 @@ class HttpProcess:
     def start(self) -> None:
         command = [sys.executable, "-m", "support.mcp_http", str(self.port)]
         self._process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": FOLDER})
+
+    async def listening(self) -> None:
+        """Wait until connections are taken."""
+        while True:
+            with contextlib.suppress(ConnectionError):
+                _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+                writer.close()
+                await writer.wait_closed()
+                return
 
     def kill(self) -> None:
         if self._process is not None:

@@ -1,6 +1,7 @@
 """MCP servers, real ones: one a child process, one behind HTTP, both with the same tools."""
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import AsyncIterator
 from typing import Any
@@ -17,6 +18,7 @@ from alicia.tools.box import Toolbox
 from alicia.tools.builtin.calculator import calculator
 from alicia.tools.definition import Caller
 from alicia.tools.mcp.config import HttpServer, StdioServer
+from alicia.tools.mcp.connection import connect
 from alicia.tools.mcp.server import McpServer, Pace
 from alicia.tools.outcome import ToolOutcome
 from alicia.tools.results import cut
@@ -183,6 +185,22 @@ async def test_a_server_behind_http_may_die_and_come_back_at_the_same_address() 
                 while not (again := await box.run("far__add", a=1, b=2)).success:
                     await server.up.wait()
             assert again.result == {"result": 3}
+
+
+@both
+async def test_a_server_that_speaks_the_protocol_of_before_2026_is_understood(server: str) -> None:
+    changed = asyncio.Event()
+    with mcp_servers.http() if server == "far" else contextlib.nullcontext() as process:
+        config = process.config if process else mcp_servers.stdio()
+        async with asyncio.timeout(PATIENCE):
+            if process:
+                await process.listening()
+            async with connect(config, "legacy", on_change=changed.set, on_end=lambda: None) as connection:
+                assert "add" in {tool.name for tool in await connection.tools()}
+                result = await connection.call("add", {"a": 1, "b": 2}, PATIENCE)
+                assert result.structured_content == {"result": 3}
+                await connection.call("learn", {"tool": "french"}, PATIENCE)
+                await changed.wait()
 
 
 async def test_servers_that_never_come_up_do_not_hold_the_start() -> None:

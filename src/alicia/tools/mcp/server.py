@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import random
 import re
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +30,16 @@ _UNFIT = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class Pace(msgspec.Struct, frozen=True, kw_only=True):
-    """Seconds: for a call, between two looks at the list, and before the server is started again."""
+    """Seconds: for a call, between two looks at the list, and before the server is started again.
+
+    The pauses before a start double, unless the server was up for as long as `settled`.
+    """
 
     call: float = 60.0
     look: float = 60.0
     first_pause: float = 0.5
     longest_pause: float = 60.0
+    settled: float = 30.0
 
 
 class McpServer:
@@ -60,20 +65,24 @@ class McpServer:
 
     async def serve(self) -> None:
         """Keep the server up, whatever it does."""
-        failures = 0
+        refused = brief = 0
         while True:
             # Some old servers end at a question that they do not know: every other attempt is the old way.
-            mode: Mode = "legacy" if failures % 2 else "auto"
+            mode: Mode = "legacy" if refused % 2 else "auto"
             self._answered = False
+            began = time.monotonic()
             try:
                 await self._session(mode)
+                log.warning("MCP server ended", server=self.name)
             except Exception as error:
                 log.warning("MCP server lost", server=self.name, error=_cause(error), was_up=self._answered)
             finally:
                 self._connection = None
                 self.up.clear()
-            failures = 0 if self._answered else failures + 1
-            pause = min(self._pace.first_pause * 2 ** min(failures, 20), self._pace.longest_pause)
+            refused = 0 if self._answered else refused + 1
+            # One that comes up only to die again is no better than one that does not come up.
+            brief = 0 if self._answered and time.monotonic() - began >= self._pace.settled else brief + 1
+            pause = min(self._pace.first_pause * 2 ** max(0, min(brief - 1, 20)), self._pace.longest_pause)
             await asyncio.sleep(pause * (0.75 + 0.5 * random.random()))  # noqa: S311
 
     async def _session(self, mode: "Mode") -> None:
