@@ -1,38 +1,92 @@
-import { type Health, useHealth } from "./health";
+import { useEffect, useState, useSyncExternalStore } from "react";
 
-const WORDS: Record<Health, string> = {
-  asking: "Asking the server…",
-  well: "The server is running.",
-  unwell: "The server answers, but something is wrong. Try “alicia doctor”.",
-  silent: "The server does not answer. Start it with “alicia up”.",
-};
+import type { Conversation } from "../client/conversation";
+import type { Desk } from "../client/desk";
+import { ConversationView } from "./ConversationView";
+import { IconButton } from "./icons";
+import { goTo, renameHere, useRoute } from "./route";
+import { Sidebar, titleOf } from "./Sidebar";
 
-const PROMISES = [
-  ["It is yours", "It runs on your own machine, with your own models, and what you say stays there."],
-  ["It forgets nothing", "Every word is stored before it is said. Close the page, come back, go on."],
-  ["It can say why", "For each answer it shows the memories, the tools and the steps behind it."],
-] as const;
+/** The page: the list of conversations, and the one that the address names, or a new one. */
+export function App({ desk }: { desk: Desk }) {
+  const route = useRoute();
+  const [draft, setDraft] = useState(() => desk.draft());
+  const [listOpen, setListOpen] = useState(false);
+  const entries = useSyncExternalStore(desk.library.subscribe, desk.library.list);
+  const id = route ? desk.library.real(route) : draft;
+  const conversation = useConversation(desk, id);
+  const entry = entries.find((each) => each.id === id);
+  const title = titleOf(entry);
 
-export function App() {
-  const health = useHealth();
+  useEffect(() => {
+    desk.onNamed = (from, to) => {
+      renameHere(from, to);
+      setDraft((current) => (current === from ? desk.draft() : current));
+    };
+  }, [desk]);
+  useEffect(() => {
+    document.title = entry ? `${title} · Alicia` : "Alicia";
+  }, [entry, title]);
+  useEffect(() => {
+    if (!listOpen) return undefined;
+    const keys = (event: KeyboardEvent) => {
+      if (event.key !== "Escape") return;
+      event.preventDefault();
+      setListOpen(false);
+    };
+    addEventListener("keydown", keys, { capture: true });
+    return () => removeEventListener("keydown", keys, { capture: true });
+  }, [listOpen]);
+
+  const begin = () => {
+    setDraft(desk.draft());
+    goTo(undefined);
+    setListOpen(false);
+  };
   return (
-    <main>
-      <header>
-        <img src="/alicia.svg" alt="" width="56" height="56" />
-        <h1>Alicia</h1>
-        <p className="lead">A conversational AI of your own, in text and voice.</p>
-      </header>
-      <ul className="promises">
-        {PROMISES.map(([title, text]) => (
-          <li key={title}>
-            <h2>{title}</h2>
-            <p>{text}</p>
-          </li>
-        ))}
-      </ul>
-      <p className="health" data-health={health} role="status">
-        {WORDS[health]}
-      </p>
-    </main>
+    <div className="page">
+      <Sidebar entries={entries} current={id} open={listOpen} onNew={begin} onClose={() => setListOpen(false)} />
+      {listOpen && <button type="button" className="scrim" aria-label="Close the list" onClick={() => setListOpen(false)} />}
+      <main>
+        <header>
+          <div className="only-narrow">
+            <IconButton icon="menu" label="Conversations" onClick={() => setListOpen(true)} expanded={listOpen} />
+          </div>
+          <h1>{title}</h1>
+          <div className="only-narrow">
+            <IconButton icon="plus" label="New conversation" onClick={begin} />
+          </div>
+        </header>
+        {conversation && (
+          <ConversationView
+            key={draftKey(conversation)}
+            conversation={conversation}
+            reachable={desk.library.reachable}
+            onBegin={() => {
+              if (!route) goTo(conversation.id);
+            }}
+          />
+        )}
+      </main>
+    </div>
   );
+}
+
+function useConversation(desk: Desk, id: string): Conversation | undefined {
+  const [conversation, setConversation] = useState<Conversation>();
+  useEffect(() => {
+    const opened = desk.open(id);
+    setConversation(opened);
+    return () => desk.leave(opened);
+  }, [desk, id]);
+  return conversation?.id === id ? conversation : undefined;
+}
+
+const keys = new WeakMap<Conversation, string>();
+
+/** A conversation keeps its view, and the words in it, when it gets its id. */
+function draftKey(conversation: Conversation): string {
+  const key = keys.get(conversation) ?? conversation.id;
+  keys.set(conversation, key);
+  return key;
 }

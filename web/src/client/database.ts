@@ -1,0 +1,37 @@
+const NAME = "alicia";
+const VERSION = 1;
+
+/** What this browser keeps: the logs it has seen, what it has not sent yet, and the conversations it knows. */
+export function openDatabase(name = NAME): Promise<IDBDatabase> {
+  const request = indexedDB.open(name, VERSION);
+  request.onupgradeneeded = () => {
+    const database = request.result;
+    database.createObjectStore("stanzas", { keyPath: ["conversationId", "number"] });
+    database
+      .createObjectStore("outbox", { keyPath: "key", autoIncrement: true })
+      .createIndex("conversationId", "conversationId");
+    database.createObjectStore("conversations", { keyPath: "id" });
+  };
+  return result(request).then((database) => {
+    // A newer version of the page in another tab must not wait for this one.
+    database.onversionchange = () => database.close();
+    return database;
+  });
+}
+
+/** A request's outcome as a promise. */
+export function result<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error ?? new Error("The browser's storage refused."));
+  });
+}
+
+/** Resolves when everything in a transaction is stored. */
+export function done(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = transaction.onerror = () =>
+      reject(transaction.error ?? new Error("The browser's storage gave up."));
+  });
+}

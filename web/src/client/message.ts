@@ -1,0 +1,49 @@
+import type { MemoryTrace, Value } from "../protocol/messages";
+
+export interface ToolUse {
+  readonly id: string;
+  readonly name: string;
+  readonly parameters: { readonly [key: string]: Value };
+  /** Missing while it runs. */
+  readonly outcome?: { success: boolean; result: Value | undefined; truncated: boolean };
+}
+
+export interface Note {
+  readonly id: string;
+  readonly content: string;
+  /** Not stored by the server yet. */
+  readonly waiting: boolean;
+}
+
+/**
+ * How far a message has come. A user's: queued (only here), sent, or refused. Alicia's: queued and waiting (asked for
+ * again), streaming, then completed, stopped or failed.
+ */
+export type Status = "queued" | "refused" | "sent" | "waiting" | "streaming" | "completed" | "stopped" | "failed";
+
+/** One message with all that belongs to it. Never changed: a change makes a new one. */
+export interface Message {
+  readonly id: string;
+  readonly role: "user" | "assistant";
+  readonly status: Status;
+  readonly text: string;
+  readonly previousId?: string | undefined;
+  readonly supersedes?: string | undefined;
+  readonly sentences: readonly { readonly id: string; readonly text: string }[];
+  readonly reasoning: string;
+  readonly tools: readonly ToolUse[];
+  readonly memories: readonly MemoryTrace[];
+  readonly notes: readonly Note[];
+  readonly time?: number | undefined;
+  /** Its key in the outbox, while it waits there. */
+  readonly key?: number | undefined;
+  /** Why it failed or was refused, in words for the user. */
+  readonly failure?: string;
+  readonly erased?: boolean;
+}
+
+/** A message in view, among its variants, oldest first. */
+export interface Shown {
+  readonly message: Message;
+  readonly variants: readonly string[];
+}

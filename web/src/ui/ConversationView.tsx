@@ -1,0 +1,108 @@
+import { useEffect, useRef, useSyncExternalStore } from "react";
+
+import type { Conversation } from "../client/conversation";
+import { Announcer } from "./Announcer";
+import { Composer } from "./Composer";
+import { Empty } from "./Empty";
+import { Icon } from "./icons";
+import { Answer, Thinking } from "./messages/Answer";
+import { Question } from "./messages/Question";
+import { StatusLine } from "./StatusLine";
+import { useStick } from "./useStick";
+
+interface Props {
+  conversation: Conversation;
+  reachable: boolean | undefined;
+  /** The first words of a new conversation were said. */
+  onBegin: () => void;
+}
+
+/** One conversation: what was said, the state of the line, and a place to write. */
+export function ConversationView({ conversation, reachable, onBegin }: Props) {
+  const view = useSyncExternalStore(conversation.subscribe, conversation.view);
+  const scroller = useRef<HTMLDivElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { away, toEnd } = useStick(scroller, view.shown);
+  const { shown, answering, loading } = view;
+  const lastId = shown.at(-1)?.message.id;
+  const awaiting = answering !== undefined && answering === lastId && shown.at(-1)?.message.role === "user";
+
+  useEffect(() => {
+    if (matchMedia("(hover: hover)").matches) field.current?.focus();
+  }, []);
+  useEffect(() => {
+    const keys = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !event.defaultPrevented) void conversation.stop();
+    };
+    addEventListener("keydown", keys);
+    return () => removeEventListener("keydown", keys);
+  }, [conversation]);
+
+  const send = (text: string) => {
+    const first = shown.length === 0;
+    void conversation.ask(text).then(() => {
+      if (first) onBegin();
+      toEnd();
+    });
+  };
+  const begin = (words: string) => {
+    const element = field.current;
+    if (!element) return;
+    // React hears of it as if it had been typed.
+    Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value")?.set?.call(element, words);
+    element.dispatchEvent(new Event("input", { bubbles: true }));
+    element.focus();
+  };
+  return (
+    <>
+      <div className="scroller" ref={scroller} role="region" aria-label="Messages" tabIndex={0}>
+        <div className="thread">
+          {shown.length === 0 && (loading ? <Loading /> : <Empty onBegin={begin} />)}
+          {shown.map((each) =>
+            each.message.role === "user" ? (
+              <Question key={each.message.id} shown={each} conversation={conversation} />
+            ) : (
+              <Answer key={each.message.id} shown={each} conversation={conversation} last={each.message.id === lastId} />
+            ),
+          )}
+          {awaiting && (
+            <article className="answer" aria-label="Alicia" aria-busy="true">
+              <Thinking />
+            </article>
+          )}
+        </div>
+      </div>
+      <Announcer key={conversation.id} shown={shown} loading={loading} />
+      <div className="dock">
+        {away && (
+          <button type="button" className="to-end" onClick={toEnd} aria-label="To the newest message">
+            <Icon name="down" />
+          </button>
+        )}
+        <StatusLine view={view} reachable={reachable} />
+        <Composer
+          id={conversation.id}
+          field={field}
+          answering={answering !== undefined}
+          onType={() => conversation.start()}
+          onSend={send}
+          onStop={() => void conversation.stop()}
+        />
+        <p className="hint" aria-hidden="true">
+          <kbd>Enter</kbd> sends · <kbd>Shift</kbd> <kbd>Enter</kbd> new line · <kbd>Esc</kbd> stops
+        </p>
+      </div>
+    </>
+  );
+}
+
+function Loading() {
+  return (
+    <div className="loading" role="status" aria-label="Loading the conversation">
+      <span className="bone short" />
+      <span className="bone" />
+      <span className="bone" />
+      <span className="bone half" />
+    </div>
+  );
+}
