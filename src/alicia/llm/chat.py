@@ -193,7 +193,14 @@ class ChatModel:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._patience.first_token
         async with asyncio.timeout_at(deadline):
-            response = await self._client.chat.completions.create(**request, stream=True)
+            # Not `chat.completions.create`: it walks through every message by its type, 40 ms for 200 of them.
+            response = await self._client.post(
+                "/chat/completions",
+                cast_to=ChatCompletionChunk,
+                body={**request, "stream": True},
+                stream=True,
+                stream_cls=openai.AsyncStream[ChatCompletionChunk],
+            )
         try:
             chunks: AsyncIterator[ChatCompletionChunk] = aiter(response)
             while True:
