@@ -36,7 +36,7 @@ test-all: check test-python test-web test-stack
 check: .venv/.test-ready
 	@$(VENV)/ruff format --check --quiet . || { echo "Run make format."; exit 1; }
 	@$(VENV)/ruff check --quiet .
-	@$(VENV)/lint-imports --no-timing >.build/layers.log 2>&1 || { cat .build/layers.log; exit 1; }
+	@$(VENV)/lint-imports --no-logo >.build/layers.log 2>&1 || { cat .build/layers.log; exit 1; }
 	@$(VENV)/basedpyright --level error
 	@echo "check: format, lint, layers and types are in order"
 
