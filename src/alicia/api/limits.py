@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -71,23 +72,25 @@ class BodyLimit:
         if not declared.isdigit() or int(declared) > limit:
             await refusal(scope, receive, send)
             return
-        received, begun = 0, False
+        received, begun, over = 0, False, False
 
         async def counted() -> Message:
-            nonlocal received
+            nonlocal received, over
             message = await receive()
             received += len(message.get("body", b""))
             if received > limit:
+                over = True
                 raise TooLarge
             return message
 
         async def noted(message: Message) -> None:
+            # Whoever reads the body may take the exception for a mistake in it, and answer so.
             nonlocal begun
-            begun = True
-            await send(message)
+            if begun or not over:
+                begun = True
+                await send(message)
 
-        try:
+        with suppress(TooLarge):
             await self._app(scope, counted, noted)
-        except TooLarge:
-            if not begun:
-                await refusal(scope, receive, send)
+        if over and not begun:
+            await refusal(scope, receive, send)
