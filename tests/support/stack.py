@@ -80,12 +80,21 @@ class Part:
 class Stack:
     """An API with one agent. Its agents have a name of their own, so no other stack's rooms reach them."""
 
-    def __init__(self, home: Path, database_url: str, livekit: LiveKitServer, *, auth: bool = True) -> None:
+    def __init__(
+        self,
+        home: Path,
+        database_url: str,
+        livekit: LiveKitServer,
+        *,
+        auth: bool = True,
+        host: str = "127.0.0.1",
+    ) -> None:
         self.home = home
         self.livekit = livekit
         self.database_url = database_url
         self.port = ports.choose()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://{host}:{self.port}"
+        self._host = host
         self.model = ScriptedServer()
         self._auth = auth
         self._name = f"alicia-{secrets.token_hex(4)}"
@@ -127,6 +136,7 @@ class Stack:
 
     def _part(self, command: str, ready: str) -> Part:
         settings = {
+            "ALICIA_HOST": self._host,
             "ALICIA_PORT": str(self.port),
             "ALICIA_DATABASE_URL": self.database_url,
             "ALICIA_LIVEKIT_URL": self.livekit.url,

@@ -2,9 +2,8 @@
 
 import asyncio
 import contextlib
+import logging
 from typing import Final
-
-import structlog
 
 from alicia.client.access import Access, Door
 from alicia.client.errors import Unavailable
@@ -16,7 +15,7 @@ from alicia.errors import AliciaError
 from alicia.protocol.envelope import encode
 from alicia.protocol.messages import Map
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 AGENT_SECONDS: Final = 5.0
 """How long to wait for an agent's word before the server is asked for one again."""
@@ -222,7 +221,7 @@ class Driver:
         try:
             await self._knock()
         except AliciaError as error:
-            log.info("no agent to be had", reason=str(error))
+            log.info("no agent to be had", extra={"reason": str(error)})
 
     async def _stop_asking(self) -> None:
         if self._asking is not None:

@@ -2,11 +2,11 @@
 
 import asyncio
 import contextlib
+import logging
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final, TypeAlias
 
-import structlog
 from livekit import rtc
 from livekit.rtc.data_stream import ByteStreamReader, StreamError
 from livekit.rtc.participant import PublishDataError
@@ -16,7 +16,7 @@ from alicia.client.closing import leave
 from alicia.client.errors import Unavailable
 from alicia.protocol.envelope import MAX_BYTES, PACKET_BYTES
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 TOPIC: Final = "alicia"
 ATTRIBUTE: Final = "alicia.device"
@@ -58,7 +58,7 @@ class Packet:
                     if len(whole) > MAX_BYTES:
                         return None
         except (StreamError, TimeoutError) as error:
-            log.info("stream broken off", reason=type(error).__name__, bytes=len(whole))
+            log.info("stream broken off", extra={"reason": type(error).__name__, "bytes": len(whole)})
             return None
         finally:
             self.data.close()
@@ -115,7 +115,7 @@ class Link:
             await writer.write(data)
             await writer.aclose()
         except (PublishDataError, StreamError, ConnectionError) as error:
-            log.info("packet not sent", reason=type(error).__name__, bytes=len(data))
+            log.info("packet not sent", extra={"reason": type(error).__name__, "bytes": len(data)})
 
     async def leave(self) -> None:
         await leave(self._room)

@@ -1,7 +1,8 @@
 """What a device knows of a conversation: the protocol's state machine, kept on disk."""
 
+import logging
+
 import msgspec
-import structlog
 
 from alicia import ids
 from alicia.client.errors import InvalidMessage
@@ -20,7 +21,7 @@ from alicia.protocol.messages import (
     subject,
 )
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 class Log:
@@ -92,14 +93,14 @@ class Log:
         configured = False
         for item in decode_packet(packet):
             if isinstance(item, RemoteProtocolError):
-                log.warning("unreadable stanza", stanza_id=item.stanza_id, reason=item.message)
+                log.warning("unreadable stanza", extra={"stanza_id": item.stanza_id, "reason": item.message})
                 self.session.skip(item)
                 continue
             before = self.session.outbox
             try:
                 receipt = self.session.receive(item)
             except RemoteProtocolError as error:
-                log.warning("stray stanza", stanza_id=item.stanza_id, reason=error.message)
+                log.warning("stray stanza", extra={"stanza_id": item.stanza_id, "reason": error.message})
                 continue
             self._confirm(before)
             if isinstance(item.body, Configuration):
