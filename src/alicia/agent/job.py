@@ -57,6 +57,11 @@ class Job:
             await bridge.aclose()
             await room.rtc.disconnect()
 
+    def notice(self) -> None:
+        """The conversation's rows were changed from outside."""
+        if self._conversation is not None:
+            self._conversation.notice()
+
     async def drain(self) -> None:
         if self._conversation is not None:
             await self._conversation.drain()

@@ -11,6 +11,7 @@ from typing import Final
 from livekit import api
 from livekit.agents import AgentServer, JobContext, JobExecutorType
 
+from alicia.agent.changes import watch
 from alicia.agent.job import Job
 from alicia.agent.services import open_services
 from alicia.agent.sweep import sweep
@@ -46,6 +47,11 @@ class Worker:
         self._services = services
         self._loop = asyncio.get_running_loop()
         self._jobs: dict[Job, asyncio.Task[None]] = {}
+
+    @property
+    def open(self) -> dict[str, Job]:
+        """The jobs by their rooms."""
+        return {job.room_name: job for job in self._jobs}
 
     def on_registered(self, callback: Callable[[], None]) -> None:
         """LiveKit knows this worker from now on."""
@@ -114,6 +120,7 @@ async def run(config: Config, registered: Callable[[], None] = lambda: None) -> 
         worker.on_registered(registered)
         work = group.create_task(worker.server.run())
         sweeping = group.create_task(sweep(services, server_api))
+        watching = group.create_task(watch(config.need_database_url(), lambda: worker.open))
         if await quits.get():
             draining = group.create_task(worker.drain())
             hurry = group.create_task(_hurry(quits))
@@ -121,6 +128,7 @@ async def run(config: Config, registered: Callable[[], None] = lambda: None) -> 
             draining.cancel()
             hurry.cancel()
         sweeping.cancel()
+        watching.cancel()
         # Before anything that the answers need goes away, or they would end as failed.
         await worker.abandon()
         await worker.server.aclose()

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import structlog
 
@@ -51,6 +51,20 @@ class Answers:
         ):
             running.superseded = True
             running.stop()
+        self._drop_questions()
+
+    def forget(self, erased: Sequence[str]) -> None:
+        """What was erased is not answered any more, and no later answer knows of it."""
+        self._history.forget(erased)
+        running = self._running
+        if running is not None and (
+            running.id in erased or self._history.superseded(running.question.message_id)
+        ):
+            running.superseded = True
+            running.stop()
+        self._drop_questions()
+
+    def _drop_questions(self) -> None:
         left = [each for each in self._questions if not self._history.superseded(each.message_id)]
         self._questions = deque(left)
 

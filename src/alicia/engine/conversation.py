@@ -31,6 +31,7 @@ from alicia.protocol.messages import (
     Configuration,
     ControlStop,
     ControlVariation,
+    Erasure,
     UserMessage,
     UserNote,
 )
@@ -87,11 +88,16 @@ class Conversation:
         self._loaded = asyncio.Event()
         self._tasks = asyncio.TaskGroup()
         self._replays: dict[str, asyncio.Task[None]] = {}
+        self._noticed = asyncio.Event()
 
     def receive(self, identity: str, packet: bytes) -> None:
         """A packet came from this participant. Never waits."""
         if not self._draining and not self._inbox.full():
             self._inbox.put_nowait((identity, packet))
+
+    def notice(self) -> None:
+        """Somebody else changed this conversation's rows; the devices will hear of it. Never waits."""
+        self._noticed.set()
 
     def joined(self, identity: str) -> None:
         """A participant came."""
@@ -125,6 +131,7 @@ class Conversation:
                 self._tasks.create_task(self._answers.run())
                 self._tasks.create_task(self._state_head())
                 self._tasks.create_task(self._keep_lease())
+                self._tasks.create_task(self._heed_changes())
         except* StandDown:
             raise StandDown(f"Another agent has {self.id}.") from None
         finally:
@@ -175,6 +182,41 @@ class Conversation:
                 )
             )
         log.info("conversation taken on", conversation_id=self.id, unfinished=len(pending))
+        await self._tell_erasures()
+
+    async def _heed_changes(self) -> None:
+        """Title, status and preferences are set, and things erased, without a stanza: that is given here."""
+        while True:
+            await self._noticed.wait()
+            self._noticed.clear()
+            if self._owner is None:
+                continue
+            try:
+                await self._tell_erasures()
+                await self._line.tell_all(self._configuration(await self._services.ledger.load(self.id)))
+            except DatabaseUnavailable:
+                log.warning("database away", conversation_id=self.id)
+                await asyncio.sleep(CLAIM_EVERY)
+                self._noticed.set()
+
+    async def _tell_erasures(self) -> None:
+        if erased := await self._services.ledger.pending_erasures(self.id):
+            self._answers.forget(erased)
+            await self._line.emit(Entry(Erasure(conversation_id=self.id, ids=erased)))
+
+    def _configuration(self, row: Row, *, resumed: bool = True, missed: int = 0) -> Configuration:
+        """How the conversation stands, for its devices."""
+        session = self._line.session
+        return Configuration(
+            conversation_id=self.id,
+            resumed=resumed,
+            missed=missed,
+            last_client_stanza_id=session.last_client_stanza_id,
+            last_server_stanza_id=session.last_server_stanza_id,
+            title=row.title,
+            status=row.status,
+            preferences=row.preferences,
+        )
 
     async def _keep_lease(self) -> None:
         while True:
@@ -250,16 +292,8 @@ class Conversation:
         resume = session.resume(seen, not seen or await ledger.journaled(self.id, seen))
         device = self._devices.join(device.identity)
         device.configure(body)
-        answer = Configuration(
-            conversation_id=self.id,
-            resumed=resume.resumed,
-            missed=await ledger.missed(self.id, resume.after),
-            last_client_stanza_id=session.last_client_stanza_id,
-            last_server_stanza_id=session.last_server_stanza_id,
-            title=row.title,
-            status=row.status,
-            preferences=row.preferences,
-        )
+        missed = await ledger.missed(self.id, resume.after)
+        answer = self._configuration(row, resumed=resume.resumed, missed=missed)
         await self._line.tell(session.stamp(answer), device.identity)
         if earlier := self._replays.pop(device.identity, None):
             earlier.cancel()

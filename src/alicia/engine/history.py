@@ -43,6 +43,13 @@ class History:
             if passed:
                 self._turns[turn.id] = replace(turn, superseded=True)
 
+    def forget(self, erased: Sequence[str]) -> None:
+        """Nothing of these messages is said to a model any more; a conversation's id means all of them."""
+        whole = any(each.startswith("ac_") for each in erased)
+        for turn in list(self._turns.values()):
+            if whole or turn.id in erased:
+                self._turns[turn.id] = replace(turn, text="", superseded=True)
+
     def before(self, message_id: str) -> tuple[list[Message], str]:
         """What was said before a message on its branch, and its text."""
         earlier, turn = self._earlier(message_id)
