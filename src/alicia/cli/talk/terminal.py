@@ -1,6 +1,7 @@
 """A talk in a terminal: the person's line in the main thread, the conversation in another."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -17,7 +18,7 @@ from alicia.protocol.messages import AssistantMessage, AssistantSentence
 T = TypeVar("T")
 Connect = Callable[[str | None], AbstractAsyncContextManager[Conversation]]
 
-NOTE_SECONDS: Final = 2.0
+FLUSH_SECONDS: Final = 2.0
 HELP: Final = """\
 /stop            end the answer that is being given (so does Ctrl-C)
 /note TEXT       write a note on the last answer
@@ -25,6 +26,10 @@ HELP: Final = """\
 /new             begin a new conversation
 /open ac_…       go on with another one
 /quit            leave (so do Ctrl-D, and Ctrl-C twice)"""
+
+
+class _Leave(Exception):
+    """The person wants to go."""
 
 
 class Terminal:
@@ -43,14 +48,19 @@ class Terminal:
         """Until the person leaves."""
         with self._background:
             try:
-                with unechoed():
-                    self._call(self._open(conversation_id))
-                    self._until(lambda view: view.settled or not conversation_id)
-                self._loop()
+                with contextlib.suppress(_Leave, EOFError):
+                    self._begin(conversation_id)
+                    self._loop()
+                self._call(self._say_goodbye())
             finally:
                 self._call(self._stack.aclose())
                 self._keyboard.close()
         return 0
+
+    def _begin(self, conversation_id: str | None) -> None:
+        with unechoed():
+            self._call(self._open(conversation_id))
+            self._until(lambda view: view.settled or not conversation_id)
 
     def _loop(self) -> None:
         interrupted = False
@@ -61,19 +71,18 @@ class Terminal:
                 line = self._screen.ask(self._keyboard.take()).strip()
                 interrupted = False
                 with unechoed():
-                    if line and not self._do(line):
-                        break
+                    if line:
+                        self._do(line)
                     self._until(lambda view: not view.pending)
             except EOFError:
                 self._screen.line("")
-                break
+                return
             except KeyboardInterrupt:
                 self._keyboard.take()
                 self._screen.line("")
                 if interrupted:
-                    break
+                    return
                 interrupted = True
-        self._say_goodbye()
 
     def _until(self, over: Callable[[View], bool]) -> None:
         """Watch what happens; lines that are typed meanwhile count, and Ctrl-C stops the answer."""
@@ -85,22 +94,20 @@ class Terminal:
                 for line in self._keyboard.lines():
                     self._screen.line(f"{PROMPT}{line}", "bold")
                     self._do(line.strip())
-            except EOFError:
-                return
             except KeyboardInterrupt:
                 if stopped or not view.pending:
-                    return
+                    raise
                 stopped = True
                 self._call(self._stop())
 
-    def _do(self, line: str) -> bool:
-        """Do what a line says; false if that is to leave."""
+    def _do(self, line: str) -> None:
+        """Do what a line says."""
         word, _, rest = line.partition(" ")
         rest = rest.strip()
         try:
             match word:
                 case "/quit" | "/exit":
-                    return False
+                    raise _Leave
                 case "/help":
                     self._screen.line(HELP, "dim")
                 case "/stop":
@@ -120,7 +127,6 @@ class Terminal:
                     self._call(self._ask(line))
         except AliciaError as error:
             self._screen.line(f"  ! {error}", "red")
-        return True
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
         return self._background.call(work)
@@ -183,7 +189,7 @@ class Terminal:
         )
         view.sent.add(await conversation.note(text, message_id=next(answers, None)))
         try:
-            await asyncio.wait_for(conversation.flush(), NOTE_SECONDS)
+            await asyncio.wait_for(conversation.flush(), FLUSH_SECONDS)
         except TimeoutError:
             self._screen.aside("kept; it goes out when the server is there")
         else:
@@ -197,10 +203,13 @@ class Terminal:
             raise AliciaError("This conversation has ended: /new begins another one, /open goes on with one.")
         return self._conversation, self._view
 
-    def _say_goodbye(self) -> None:
+    async def _say_goodbye(self) -> None:
         conversation = self._conversation
         if conversation is None:
             return
+        if conversation.state is State.ONLINE:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(conversation.flush(), FLUSH_SECONDS)
         if waiting := len(conversation.outbox):
             self._screen.aside(f"{waiting} not sent yet: they are kept, and go out with your next visit")
         if conversation.id and conversation.log:
