@@ -36,6 +36,7 @@ export interface View {
 export interface Helpers {
   database: IDBDatabase;
   device: string;
+  language?: string;
   /** The conversation's first words, its title or its id have changed. */
   known?: (conversation: { id: string; title?: string | undefined; preview?: string | undefined }) => void;
   named?: (draft: string, id: string) => void;
@@ -70,7 +71,12 @@ export class Conversation {
     this.#session = new ClientSession(isDraft(id) ? "" : (id as ConversationId), 0);
     this.#driver = new Driver({
       session: this.#session,
-      settings: { device: helpers.device, clientVersion: "alicia-web", features: ["streaming"], preferredLanguage: navigator.language },
+      settings: {
+        device: helpers.device,
+        clientVersion: "alicia-web",
+        features: ["streaming"],
+        ...(helpers.language && { preferredLanguage: helpers.language }),
+      },
       knock: (signal) => (helpers.knock ?? knock)(this.#session.conversationId || undefined, helpers.device, signal),
       join: helpers.join ?? joinRoom,
       take: (packet) => this.#take(packet),

@@ -47,12 +47,13 @@ export class Desk {
     const conversation = new Conversation(id, {
       database: this.database,
       device: this.device,
+      language: navigator.language,
       known: (entry) => void this.library.know(entry),
       named: (draft, real) => {
         // What this tab opened moves along; what another tab opened is opened anew.
         if (conversation.id === real) this.#open.set(real, conversation);
         this.#open.delete(draft);
-        void this.library.rename(draft, real);
+        void this.library.rename(draft, real).then(() => this.library.entitle(real, this.#stop.signal));
         this.onNamed(draft, real);
       },
     });

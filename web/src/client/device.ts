@@ -13,6 +13,7 @@ export async function nameDevice(): Promise<string> {
 
 /** Hold a lock as long as this page lives; false if another page has it. */
 function claim(name: string): Promise<boolean> {
+  // A page that is not served securely has no locks; then two tabs that share a name take turns.
   if (!("locks" in navigator)) return Promise.resolve(true);
   return new Promise((resolve) => {
     void navigator.locks.request(`alicia.device:${name}`, { ifAvailable: true }, (lock) => {
@@ -24,6 +25,7 @@ function claim(name: string): Promise<boolean> {
 
 /** Run `work` while no other tab runs work of the same name; waits for its turn. */
 export function alone(name: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-  if (!("locks" in navigator)) return work();
-  return navigator.locks.request(`alicia.${name}`, { signal }, work);
+  const locks = globalThis.navigator?.locks;
+  if (!locks) return work();
+  return locks.request(`alicia.${name}`, { signal }, work);
 }

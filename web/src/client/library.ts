@@ -20,6 +20,7 @@ interface Page {
 }
 
 const EVERY = 5_000;
+const LONGEST = 80;
 
 /** The conversations that this browser and the server know, newest first. */
 export class Library {
@@ -84,6 +85,14 @@ export class Library {
     const before = this.#local.get(draft);
     await this.#keep({ updatedAt: Date.now(), ...this.#local.get(id), ...before, id });
     await this.#keep({ id: draft, becameId: id });
+  }
+
+  /** Give a conversation that was begun here its first words as a title, so that every device can tell it from others. */
+  async entitle(id: string, signal: AbortSignal): Promise<void> {
+    const title = this.#local.get(id)?.preview?.split("\n")[0]?.replace(/[`*_#]/g, "").trim().slice(0, LONGEST);
+    if (!title) return;
+    const init = { method: "PATCH", headers: { "content-type": "application/json" }, body: JSON.stringify({ title }) };
+    await ask(`/api/v1/conversations/${id}`, signal, init).catch(() => undefined);
   }
 
   async #keep(kept: Kept): Promise<void> {

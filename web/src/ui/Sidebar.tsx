@@ -68,5 +68,5 @@ export function Sidebar({ entries, current, open, onNew, onClose }: Props) {
 }
 
 export function titleOf(entry: Pick<Entry, "title" | "preview"> | undefined): string {
-  return entry?.title || entry?.preview?.split("\n")[0] || "New conversation";
+  return entry?.title || entry?.preview?.split("\n")[0]?.replace(/[`*_#]/g, "") || "New conversation";
 }

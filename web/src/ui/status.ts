@@ -10,7 +10,7 @@ export interface Status {
 
 /** What to say about the connection, in plain words; undefined when all is well. */
 export function statusOf(connection: Connection, reachable: boolean | undefined, online: boolean, waiting: number): Status | undefined {
-  const kept = waiting > 0 ? "What you wrote is kept here and goes out by itself." : "What you write is kept here until then.";
+  const kept = waiting > 0 ? "What you wrote is safe here and will be sent." : "What you write is kept here until then.";
   switch (connection.state) {
     case "online":
       return undefined;

@@ -114,7 +114,7 @@ function span(token: Token): ReactNode {
     case "del":
       return <del>{inline(token.tokens)}</del>;
     case "codespan":
-      return <code>{token.text}</code>;
+      return <code className={token.text.length <= 24 ? "short" : undefined}>{token.text}</code>;
     case "br":
       return <br />;
     case "link":

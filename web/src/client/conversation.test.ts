@@ -1,0 +1,185 @@
+import "fake-indexeddb/auto";
+
+import { expect, it, vi } from "vitest";
+
+import { decodePacket, encode } from "../protocol/envelope";
+import { type Envelope, Type } from "../protocol/messages";
+import { Unavailable } from "./access";
+import { Conversation, type Helpers } from "./conversation";
+import { openDatabase } from "./database";
+import type { Arrival, Join } from "./link";
+import { Agent, am, C, transient } from "./testing";
+
+/** A room with an agent in it that stores nothing but remembers what it was sent. */
+class Room {
+  sent: Envelope[] = [];
+  agent = new Agent();
+  log: Envelope[] = [];
+  deaf = false;
+  joined = false;
+  #tell: (arrival: Arrival) => void = () => undefined;
+
+  join: Join = async (_access, tell) => {
+    this.#tell = tell;
+    this.joined = true;
+    queueMicrotask(() => tell({ kind: "agentCame" }));
+    return { agent: "agent", send: async (data) => this.#hear(data), leave: async () => undefined };
+  };
+
+  publish(...envelopes: Envelope[]): void {
+    this.log.push(...envelopes);
+    for (const each of envelopes) this.tell(each);
+  }
+
+  tell(envelope: Envelope): void {
+    this.#tell({ kind: "packet", data: encode(envelope) });
+  }
+
+  lose(): void {
+    this.#tell({ kind: "lost", duplicate: false });
+  }
+
+  #hear(data: Uint8Array): void {
+    for (const envelope of decodePacket(data)) {
+      if (this.deaf) return;
+      this.sent.push(envelope);
+      if (envelope.type === Type.Configuration && "lastSequenceSeen" in envelope.body) {
+        const seen = envelope.body.lastSequenceSeen ?? 0;
+        this.tell(transient(Type.Configuration, { resumed: true, lastServerStanzaId: this.agent.head, lastClientStanzaId: 0 }));
+        for (const each of this.log) if (each.stanzaId < seen) this.tell(each);
+      } else if (envelope.type === Type.UserMessage && "content" in envelope.body) {
+        const { id, content } = envelope.body;
+        if (!this.log.some((each) => "id" in each.body && each.body.id === id)) {
+          this.publish(this.agent.says(Type.UserMessage, { id, content }));
+        }
+        const head = { acknowledgedStanzaId: envelope.stanzaId, lastServerStanzaId: this.agent.head, id };
+        this.tell(transient(Type.Acknowledgement, head));
+      }
+    }
+  }
+}
+
+let round = 0;
+
+async function helpers(room: Room, more: Partial<Helpers> = {}): Promise<Helpers> {
+  round += 1;
+  return {
+    database: await openDatabase(`conversation-${round}`),
+    device: "tab",
+    knock: async () => ({ url: "", token: "", room: C, conversationId: C, identity: "" }),
+    join: room.join,
+    ...more,
+  };
+}
+
+const contents = (room: Room) => room.sent.flatMap(({ body }) => ("content" in body ? [body.content] : []));
+const statuses = (conversation: Conversation) => conversation.view().shown.map(({ message }) => message.status);
+
+it("a new conversation is opened by its first words, and gets its name before they are sent", async () => {
+  const room = new Room();
+  const named = vi.fn(() => expect(contents(room)).toEqual([]));
+  const conversation = new Conversation("draft_x", await helpers(room, { named }));
+  conversation.start();
+  await vi.waitFor(() => expect(room.joined).toBe(true));
+  expect(room.sent).toEqual([]);
+  await conversation.ask("hello");
+  await vi.waitFor(() => expect(statuses(conversation)).toEqual(["sent"]));
+  expect(named).toHaveBeenCalledWith("draft_x", C);
+  expect(conversation.view()).toMatchObject({ id: C, waiting: 0, connection: { state: "online" } });
+  await conversation.close();
+});
+
+it("what is written while the server is away is sent once when it is back, in order", async () => {
+  const room = new Room();
+  let away = true;
+  const around = await helpers(room);
+  const knock = around.knock;
+  const conversation = new Conversation(C, {
+    ...around,
+    knock: (...from) => {
+      if (away || !knock) throw new Unavailable("away");
+      return knock(...from);
+    },
+  });
+  await conversation.ask("one");
+  await conversation.ask("two");
+  await vi.waitFor(() => expect(conversation.view().connection).toEqual({ state: "away", missing: "server" }));
+  expect(statuses(conversation)).toEqual(["queued", "queued"]);
+  away = false;
+  conversation.nudge();
+  await vi.waitFor(() => expect(statuses(conversation)).toEqual(["sent", "sent"]));
+  expect(contents(room)).toEqual(["one", "two"]);
+  await conversation.close();
+});
+
+it("a page that is opened again goes on where the last one ended, and sends what that one could not", async () => {
+  const room = new Room();
+  const around = await helpers(room);
+  const first = new Conversation(C, around);
+  first.start();
+  await first.ask("one");
+  room.publish(room.agent.starts("a", "q"), room.agent.sentence("a", 1, "Half. "));
+  await vi.waitFor(() => expect(first.view().shown).toHaveLength(2));
+  room.deaf = true;
+  await first.ask("two");
+  await first.close();
+
+  room.deaf = false;
+  room.sent = [];
+  room.log.push(room.agent.sentence("a", 2, "Whole.", "completed"));
+  const second = new Conversation(C, around);
+  second.start();
+  await vi.waitFor(() => expect(second.view().shown.map(({ message }) => message.text)).toContain("Half. Whole."));
+  await vi.waitFor(() => expect(contents(room)).toEqual(["two"]));
+  expect(room.sent[0]?.body).toMatchObject({ lastSequenceSeen: -3 });
+  await second.close();
+});
+
+it("a gap is filled by asking for it", async () => {
+  const room = new Room();
+  const conversation = new Conversation(C, await helpers(room));
+  conversation.start();
+  await vi.waitFor(() => expect(conversation.view().connection.state).toBe("online"));
+  room.log.push(room.agent.asks("q", "Well?"), room.agent.starts("a", "q"));
+  room.publish(room.agent.sentence("a", 1, "Yes.", "completed"));
+  await vi.waitFor(() => expect(conversation.view().shown.map(({ message }) => message.text)).toEqual(["Well?", "Yes."]));
+  await conversation.close();
+});
+
+it("a room that is lost is joined again", async () => {
+  const room = new Room();
+  const conversation = new Conversation(C, await helpers(room));
+  conversation.start();
+  await vi.waitFor(() => expect(conversation.view().connection.state).toBe("online"));
+  room.lose();
+  await vi.waitFor(() => expect(conversation.view().connection.state).toBe("away"));
+  room.log.push(room.agent.asks("q", "from elsewhere"));
+  await vi.waitFor(() => expect(conversation.view().shown).toHaveLength(1), { timeout: 3_000 });
+  expect(conversation.view().connection.state).toBe("online");
+  await conversation.close();
+});
+
+it("a message that was not sent can be taken back", async () => {
+  const room = new Room();
+  const conversation = new Conversation(C, await helpers(room, { knock: () => Promise.reject(new Unavailable("away")) }));
+  await conversation.ask("never mind");
+  const id = conversation.view().shown[0]?.message.id ?? "";
+  expect(await conversation.discard(id)).toBe(true);
+  expect(conversation.view()).toMatchObject({ shown: [], waiting: 0 });
+  await conversation.close();
+});
+
+it("stopping names what is being answered, and is asked for once", async () => {
+  const room = new Room();
+  const conversation = new Conversation(C, await helpers(room));
+  conversation.start();
+  await vi.waitFor(() => expect(conversation.view().connection.state).toBe("online"));
+  room.publish(room.agent.asks("q", "Well?"), room.agent.starts("a", "q"), room.agent.sentence("a", 1, "So…"));
+  await vi.waitFor(() => expect(conversation.view().answering).toBe(am("a")));
+  await conversation.stop();
+  await conversation.stop();
+  await vi.waitFor(() => expect(room.sent.filter((each) => each.type === Type.ControlStop)).toHaveLength(1));
+  room.publish(room.agent.sentence("a", 2, "", "stopped"));
+  await vi.waitFor(() => expect(conversation.view().answering).toBeUndefined());
+  await conversation.close();
+});
