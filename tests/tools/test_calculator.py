@@ -1,6 +1,7 @@
 """The calculator: what people and models write, exactly, and nothing that takes long."""
 
 import contextlib
+import itertools
 import math
 from fractions import Fraction
 
@@ -37,6 +38,7 @@ from alicia.tools.definition import Caller, ToolError
         ("1,234,567.5 + 1", "1234568.5"),
         ("1_000 * 1'000", "1000000"),
         ("max(1,200)", "200"),
+        ("min(7)", "7"),
         ("$12.50 × 3", "37.5"),
         ("10%", "0.1"),
         ("15% of 80", "12"),
@@ -105,6 +107,40 @@ def test_what_cannot_be_worked_out_is_said_in_a_sentence(expression: str) -> Non
     with pytest.raises(ToolError) as error:
         evaluate(expression)
     assert str(error.value).endswith(".")
+
+
+EXTREMES = [
+    *(
+        "0",
+        "1",
+        "-1",
+        "0.5",
+        "-3/7",
+        "pi",
+        "1001",
+        "1e300",
+        "1e-300",
+        "10**3000",
+        "-(10**3000)",
+        "1/10**3000",
+    ),
+    "2**0.5 * 1e308",
+]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_takes_every_number_or_says_why_not(name: str) -> None:
+    for count in range(1, min(FUNCTIONS[name].most, 2) + 1):
+        for values in itertools.product(EXTREMES, repeat=count):
+            with contextlib.suppress(ToolError):
+                assert shown(evaluate(f"{name}({', '.join(values)})"))[0]
+
+
+@pytest.mark.parametrize("sign", ["+", "-", "*", "/", "//", "mod", "**"])
+def test_every_operation_takes_all_numbers_or_says_why_not(sign: str) -> None:
+    for left, right in itertools.product(EXTREMES, repeat=2):
+        with contextlib.suppress(ToolError):
+            assert shown(evaluate(f"({left}) {sign} ({right})"))[0]
 
 
 @given(st.text(max_size=60))

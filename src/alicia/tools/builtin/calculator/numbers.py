@@ -48,10 +48,11 @@ def binary(sign: str, left: Number, right: Number) -> Number:
     """One of + - * / // mod and **."""
     if sign == "**":
         return power(left, right)
-    if sign in ("/", "//", "mod") and right == 0:
-        raise ToolError("Division by zero.")
     if isinstance(left, float) or isinstance(right, float):
         left, right = real(left), real(right)
+    # Only now: a fraction can be too small for a float.
+    if sign in ("/", "//", "mod") and right == 0:
+        raise ToolError("Division by zero.")
     match sign:
         case "+":
             return checked(left + right)

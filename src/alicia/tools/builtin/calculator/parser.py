@@ -59,6 +59,14 @@ def _abs(value: Number) -> Number:
     return abs(value)
 
 
+def _min(*values: Number) -> Number:
+    return min(values)
+
+
+def _max(*values: Number) -> Number:
+    return max(values)
+
+
 def _sum(*values: Number) -> Number:
     total: Number = Fraction(0)
     for value in values:
@@ -100,8 +108,8 @@ FUNCTIONS: Final[dict[str, _Function]] = {
     "ceil": _Function(_ceil),
     "trunc": _Function(_trunc),
     "factorial": _Function(numbers.factorial),
-    "min": _Function(min, 1, MANY),
-    "max": _Function(max, 1, MANY),
+    "min": _Function(_min, 1, MANY),
+    "max": _Function(_max, 1, MANY),
     "sum": _Function(_sum, 1, MANY),
     "mean": _Function(_mean, 1, MANY),
     "average": _Function(_mean, 1, MANY),
