@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from enum import Enum, auto
 from urllib.parse import urlsplit, urlunsplit
 
@@ -25,6 +25,7 @@ class Wire:
     def __init__(self, host: str, port: int) -> None:
         self._host, self._port = host, port
         self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: set[asyncio.StreamWriter] = set()
         self._plans: list[Plan] = []
         self.down = False
 
@@ -37,6 +38,7 @@ class Wire:
         return len(self._plans)
 
     def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers.add(writer)
         task = asyncio.create_task(self._serve(reader, writer))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -45,12 +47,16 @@ class Wire:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        # A task that was cancelled before its first step has closed nothing.
+        for writer in self._writers:
+            await _close(writer)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.down:
-            writer.close()
+            await _close(writer)
             return
         far_reader, far_writer = await asyncio.open_connection(self._host, self._port)
+        self._writers.add(far_writer)
         back = asyncio.create_task(self._copy(far_reader, writer))
         try:
             while data := await reader.read(1 << 20):
@@ -75,8 +81,8 @@ class Wire:
         finally:
             back.cancel()
             await asyncio.gather(back, return_exceptions=True)
-            writer.close()
-            far_writer.close()
+            await _close(far_writer)
+            await _close(writer)
 
     def _done(self, plan: Plan | None) -> None:
         if plan:
@@ -93,6 +99,13 @@ class Wire:
             pass
         finally:
             writer.close()
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    """Close for good: a transport that outlives its loop is a warning in some later test."""
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
 
 
 @asynccontextmanager
