@@ -25,7 +25,7 @@ SETTINGS: Mapping[str, str] = {
     "unix_socket_directories": "",
     "synchronous_commit": "on",
     "max_connections": "80",
-    "shared_buffers": "128MB",
+    "shared_buffers": "512MB",
     "effective_cache_size": "1GB",
     "work_mem": "16MB",
     "maintenance_work_mem": "128MB",

@@ -7,7 +7,7 @@ the best that each word of the query finds, since a name said one line earlier n
 
 import math
 from collections.abc import Sequence
-from datetime import datetime
+from operator import mul
 from typing import Final
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ MEANING_AROUND: Final = (1.0, 0.4, 0.2)
 WORDS_AROUND: Final = (1.0, 0.7, 0.5, 0.3)
 REACH: Final = max(len(MEANING_AROUND), len(WORDS_AROUND)) - 1
 """How many positions away a memory still counts."""
+_DISTANCES: Final = range(-REACH, REACH + 1)
 
 # BM25 for a word that stands once in a text; memories are short, so how often it does matters little.
 _SATURATION: Final = 1.2
@@ -54,78 +55,87 @@ def rarity(memories: float, total: float) -> float:
 
 
 def rank(
-    rows: Sequence[Surrounding], words: Sequence[Weighted], average_length: float, now: datetime
+    rows: Sequence[Surrounding], words: Sequence[Weighted], average_length: float, limit: int
 ) -> list[Ranked]:
-    """The eligible rows, best first. Rows that are not eligible count as surroundings only."""
-    meanings, matches = _around(rows, words, average_length)
-    said = sum(word.weight for word in words)
-    ranked: list[Ranked] = []
+    """The best of the eligible rows, best first. Rows that are not eligible count as surroundings only."""
+    meanings, shares = _around(rows, len(words), average_length)
+    weights = [word.weight for word in words]
+    said = sum(weights) + _LITTLE_SAID
+    scored: list[tuple[float, MemoryId, int, float, float]] = []
     for index, row in enumerate(rows):
-        if not row.eligible:
-            continue
-        found = sum(words[word].weight * share for word, share in matches[index].items())
-        fit = min(1.0, found / (said + _LITTLE_SAID))
-        meaning = min(1.0, max(0.0, meanings[index]))
-        merit = standing(row, now)
-        ranked.append(
-            Ranked(
-                id=row.id,
-                score=min(1.0, (meaning + fit) / 2 * merit),
-                meaning=meaning,
-                words=fit,
-                standing=merit,
-                similarity=row.similarity,
-                pinned=row.pinned,
-            )
+        if row.eligible:
+            fit = min(1.0, sum(map(mul, weights, shares[index])) / said)
+            merit = standing(row)
+            score = min(1.0, (meanings[index] + fit) / 2 * merit)
+            scored.append((-score, row.id, index, fit, merit))
+    return [
+        Ranked(
+            id=memory_id,
+            score=-negative,
+            meaning=meanings[index],
+            words=fit,
+            standing=merit,
+            similarity=rows[index].similarity,
+            pinned=rows[index].pinned,
         )
-    return sorted(ranked, key=lambda one: (-one.score, one.id))
+        for negative, memory_id, index, fit, merit in sorted(scored)[:limit]
+    ]
 
 
-def standing(row: Surrounding, now: datetime) -> float:
+def standing(row: Surrounding) -> float:
     """What a memory is worth apart from the query: importance, confidence, rating and recency.
 
     It is 1 for one of middling importance, full confidence and no rating that is old; each part moves it by
     a tenth or two, so that it decides between memories that fit alike.
     """
-    age = max(0.0, (now - row.created_at).total_seconds() / 86400)
     importance = 1 + 0.2 * (2 * row.importance - 1)
     confidence = 0.7 + 0.3 * row.confidence
     rating = 1 + 0.1 * (row.user_rating - 3) if row.user_rating else 1.0
-    recency = 1 + 0.1 * 2 ** (-age / _HALF_LIFE_DAYS)
+    recency = 1 + 0.1 * 2 ** (-max(0.0, row.age) / _HALF_LIFE_DAYS)
     return importance * confidence * rating * recency
 
 
 def _around(
-    rows: Sequence[Surrounding], words: Sequence[Weighted], average_length: float
-) -> tuple[list[float], list[dict[int, float]]]:
+    rows: Sequence[Surrounding], words: int, average_length: float
+) -> tuple[list[float], list[list[float]]]:
     """For each row the mean cosine around it, and for each word of the query the best share found there."""
     sums = [0.0] * len(rows)
     totals = [0.0] * len(rows)
-    matches: list[dict[int, float]] = [{} for _ in rows]
-    places: dict[tuple[str, float], list[int]] = {}
-    for index, row in enumerate(rows):
-        if row.position is not None:
-            places.setdefault((row.source, row.position), []).append(index)
-    for row_index, row in enumerate(rows):
-        length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * row.length / average_length
-        own = (_SATURATION + 1) / (1 + _SATURATION * length)
-        for distance in range(-REACH, REACH + 1) if row.position is not None else (0,):
-            steps = abs(distance)
-            if row.position is None:
-                reached = [row_index]
-            else:
-                reached = places.get((row.source, row.position + distance), ())
-            for index in reached:
-                if row.similarity is not None and steps < len(MEANING_AROUND):
-                    sums[index] += MEANING_AROUND[steps] * row.similarity
-                    totals[index] += MEANING_AROUND[steps]
-                if row.words and steps < len(WORDS_AROUND):
-                    share = WORDS_AROUND[steps] * own
-                    for word in row.words:
-                        if share > matches[index].get(word, 0.0):
-                            matches[index][word] = share
+    shares = [[0.0] * words for _ in rows]
+    for places in _by_source(rows):
+        for position, indexes in places.items():
+            near = [
+                (abs(distance), places[position + distance])
+                for distance in _DISTANCES
+                if position + distance in places
+            ]
+            for row in [rows[index] for index in indexes]:
+                length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * row.length / average_length
+                own = (_SATURATION + 1) / (1 + _SATURATION * length)
+                for steps, reached in near:
+                    for other in reached:
+                        if row.similarity is not None and steps < len(MEANING_AROUND):
+                            sums[other] += MEANING_AROUND[steps] * row.similarity
+                            totals[other] += MEANING_AROUND[steps]
+                        share, best = WORDS_AROUND[steps] * own, shares[other]
+                        for word in row.words:
+                            if share > best[word]:
+                                best[word] = share
     # Without a vector of its own, a memory's meaning is unknown, whatever stands around it.
-    return [
-        total and sums[index] / total if rows[index].similarity is not None else 0.0
-        for index, total in enumerate(totals)
-    ], matches
+    meanings = [
+        min(1.0, max(0.0, total / weight)) if row.similarity is not None else 0.0
+        for row, total, weight in zip(rows, sums, totals, strict=True)
+    ]
+    return meanings, shares
+
+
+def _by_source(rows: Sequence[Surrounding]) -> list[dict[float, list[int]]]:
+    """For each source its positions and the rows there; a row without a position is a source of its own."""
+    sources: dict[str, dict[float, list[int]]] = {}
+    alone: list[dict[float, list[int]]] = []
+    for index, row in enumerate(rows):
+        if row.position is None:
+            alone.append({0.0: [index]})
+        else:
+            sources.setdefault(row.source, {}).setdefault(row.position, []).append(index)
+    return [*sources.values(), *alone]

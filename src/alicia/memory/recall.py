@@ -2,33 +2,31 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from itertools import combinations
 from typing import Any, Final
 
 import structlog
 from msgspec import Struct
 
 from alicia.errors import ModelUnavailable
-from alicia.ids import MemoryId
 from alicia.memory.embeddings import Embedder
 from alicia.memory.query import Query
 from alicia.memory.ranking import REACH, Ranked, Weighted, rank, rarity
-from alicia.storage import nearest, recall
+from alicia.storage import recall, seeds
 from alicia.storage.memories import Embedding, Memory
-from alicia.storage.nearest import Filter
 from alicia.storage.pool import Connection, Pool
+from alicia.storage.seeds import MOST_SETS, Filter, Wanted
 
 log = structlog.stdlib.get_logger(__name__)
 
 FEW: Final = 5000
 """An owner with no more memories is searched exactly; HNSW would be no faster, and loses some."""
 
-SEEDS: Final = 32
+SEEDS: Final = 24
 """How many memories each search brings; what stands around them is looked at too."""
 
-_LONGEST_LISTS: Final = 1500
-"""How many memories the chosen words may have together. Commoner words only add to the score of the found."""
+_WEIGHED: Final = 1000
+"""How many memories the words that are looked up may have together; commoner ones only add to scores."""
 
 _WORDS: Final = 24
 _CONTEXT_SHARE: Final = 0.5
@@ -58,10 +56,11 @@ class Found(Struct, frozen=True, kw_only=True):
 class Searcher:
     """Searches any owner's memories; safe to share. An embedder that fails leaves the search to the words."""
 
-    def __init__(self, pool: Pool, embedder: Embedder, *, patience: float = 1.0) -> None:
+    def __init__(self, pool: Pool, embedder: Embedder, *, patience: float = 1.0, few: int = FEW) -> None:
         self._pool = pool
         self._embedder = embedder
         self._patience = patience
+        self._few = few
         self._sizes: dict[str, tuple[float, int]] = {}
 
     async def search(
@@ -71,15 +70,26 @@ class Searcher:
         async with asyncio.TaskGroup() as tasks:
             embedding = tasks.create_task(self.embed(query.text))
             async with self._pool.connection() as conn, conn.transaction():
-                words, sampled = await self._words(conn, owner, query)
+                await seeds.prepare(conn)
+                sampled = await recall.sample(conn, owner, query.message, query.context)
                 if not sampled.size:
                     return []
-                vector = await embedding
-                seeds = await self._seeds(conn, owner, vector, words, sampled, only)
-                rows = await recall.surroundings(
-                    conn, owner, seeds, [word.word for word in words], vector, only, REACH
+                size = await self._size(conn, owner, sampled)
+                words = _weigh(sampled)
+                any_of, all_of = choose_words(sampled, size)
+                wanted = Wanted(
+                    vector=await embedding,
+                    any_of=any_of,
+                    all_of=all_of,
+                    weights={word.word: word.weight for word in words},
+                    average_length=sampled.average_length,
+                    only=only,
                 )
-                ranked = rank(rows, words, sampled.average_length, datetime.now(UTC))[:limit]
+                exactly = size <= self._few
+                found = await seeds.seeds(conn, owner, wanted, limit=SEEDS, exactly=exactly)
+                named = [word.word for word in words]
+                rows = await recall.surroundings(conn, owner, found, named, wanted.vector, only, REACH)
+                ranked = rank(rows, words, sampled.average_length, limit)
                 memories = await recall.memories_by_id(conn, owner, [one.id for one in ranked])
         return [Found(memory=memories[one.id], ranked=one) for one in ranked if one.id in memories]
 
@@ -92,40 +102,6 @@ class Searcher:
             log.warning("recall without vectors", error=type(error).__name__)
             return None
 
-    async def _words(
-        self, conn: Connection, owner: str, query: Query
-    ) -> tuple[list[Weighted], recall.Sample]:
-        """The query's words, rarest first, each with its weight; the sample counts in the same order."""
-        own = await recall.lexemes(conn, query.message)
-        context = await recall.lexemes(conn, query.context) if query.context else []
-        asked = [*own, *(word for word in context if word not in own)][: 2 * _WORDS]
-        sampled = await recall.sample(conn, owner, asked)
-        total = max(sampled.size, 1)
-        counts = sorted(sampled.words, key=lambda count: count.memories)[:_WORDS]
-        shares = dict.fromkeys(context, _CONTEXT_SHARE) | dict.fromkeys(own, 1.0)
-        words = [Weighted(count.word, shares[count.word] * rarity(count.memories, total)) for count in counts]
-        return words, recall.Sample(size=sampled.size, average_length=sampled.average_length, words=counts)
-
-    async def _seeds(
-        self,
-        conn: Connection,
-        owner: str,
-        vector: Embedding | None,
-        words: Sequence[Weighted],
-        sampled: recall.Sample,
-        only: Filter,
-    ) -> list[MemoryId]:
-        size = await self._size(conn, owner, sampled)
-        seeds = await recall.pinned(conn, owner, only, SEEDS)
-        if vector is not None:
-            find = nearest.nearest_exactly if size <= FEW else nearest.nearest
-            seeds += await find(conn, owner, vector, only, SEEDS)
-        if keys := _short_lists(sampled, size):
-            weights = {word.word: word.weight for word in words}
-            average = sampled.average_length
-            seeds += await recall.with_words(conn, owner, keys, weights, average, only, SEEDS)
-        return list(dict.fromkeys(seeds))
-
     async def _size(self, conn: Connection, owner: str, sampled: recall.Sample) -> int:
         """How many memories an owner has: exactly for few, as of a minute ago for many."""
         if sampled.size < recall.SAMPLE:
@@ -137,13 +113,34 @@ class Searcher:
         return size
 
 
-def _short_lists(sampled: recall.Sample, size: int) -> list[str]:
-    """The rarest words, as many as together have not too many memories; the rarest of all in any case."""
-    chosen: list[str] = []
-    expected = 0.0
-    for count in sampled.words:
-        expected += count.memories * size / sampled.size
-        if chosen and expected > _LONGEST_LISTS:
-            break
-        chosen.append(count.word)
-    return chosen
+def _weigh(sampled: recall.Sample) -> list[Weighted]:
+    """The rarest words, rarest first, each by how rare it is; those of the context count half."""
+    counts = sorted(sampled.words, key=lambda count: count.memories)[:_WORDS]
+    return [
+        Weighted(count.word, (1.0 if count.own else _CONTEXT_SHARE) * rarity(count.memories, sampled.size))
+        for count in counts
+    ]
+
+
+def choose_words(sampled: recall.Sample, size: int) -> tuple[list[str], list[list[str]]]:
+    """Which words to look up: any of the rare ones, and common ones only where several stand together.
+
+    So no more than some thousand memories are weighed, however many have a word; those with several of a
+    query's words are the ones that matter.
+    """
+    shares = sorted((count.memories / sampled.size, count.word) for count in sampled.words)
+    any_of: list[str] = []
+    left = float(_WEIGHED)
+    while shares and shares[0][0] * size <= left:
+        share, word = shares.pop(0)
+        left -= share * size
+        any_of.append(word)
+    all_of: list[list[str]] = []
+    pairs = combinations(shares[:4], 2)
+    for expected, words in sorted((one[0] * two[0] * size, [one[1], two[1]]) for one, two in pairs):
+        if len(all_of) < MOST_SETS and expected <= left:
+            left -= expected
+            all_of.append(words)
+    if shares and not any_of and not all_of:
+        all_of = [[word for _, word in shares[:MOST_SETS]]]
+    return any_of, all_of

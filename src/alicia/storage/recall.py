@@ -1,25 +1,24 @@
-"""What recall reads: seeds by meaning and by words, what stands around them, and the memories themselves.
+"""What recall reads besides its seeds: how common words are, what stands around seeds, the memories.
 
 Every statement names the owner and leaves out deleted, archived and superseded memories.
 """
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any, Final, LiteralString
+from collections.abc import Sequence
+from typing import Final
 
 from msgspec import Struct
 
 from alicia.ids import MemoryId
 from alicia.storage.memories import Embedding, Memory
-from alicia.storage.nearest import Filter
 from alicia.storage.pool import Connection
 from alicia.storage.rows import fetch_all
+from alicia.storage.seeds import Filter, lexeme_query
 
-SAMPLE: Final = 2000
+SAMPLE: Final = 1000
 """From how many of an owner's memories it is estimated how common a word is; fewer are counted exactly."""
 
-MOST_HITS: Final = 4000
-"""How many memories with a common word are weighed, where there is no rarer one."""
+MOST_WORDS: Final = 48
+"""How many words of a query are looked at."""
 
 
 class WordCount(Struct, frozen=True, kw_only=True):
@@ -27,6 +26,8 @@ class WordCount(Struct, frozen=True, kw_only=True):
 
     word: str
     memories: int
+    own: bool
+    """Whether it is in the message itself, not only in the context."""
 
 
 class Sample(Struct, frozen=True, kw_only=True):
@@ -37,7 +38,7 @@ class Sample(Struct, frozen=True, kw_only=True):
     words: list[WordCount]
 
 
-class Surrounding(Struct, frozen=True, kw_only=True):
+class Surrounding(Struct, frozen=True):
     """A memory that is a seed or stands near one, with all that its rank depends on but its text."""
 
     id: MemoryId
@@ -52,19 +53,14 @@ class Surrounding(Struct, frozen=True, kw_only=True):
     confidence: float
     user_rating: int | None
     pinned: bool
-    created_at: datetime
+    age: float
+    """In days."""
     eligible: bool
     """Whether it passes the filter, and so may be more than context."""
 
 
-def lexeme_query(word: str) -> str:
-    """A text-search query for a word that is stemmed already."""
-    escaped = word.replace("\\", "\\\\").replace("'", "''")
-    return f"'{escaped}'"
-
-
-async def sample(conn: Connection, owner: str, words: Sequence[str]) -> Sample:
-    """How common words are among an owner's memories."""
+async def sample(conn: Connection, owner: str, message: str, context: str = "") -> Sample:
+    """The words of a query, stemmed and without those that say nothing, and how common they are."""
     cursor = await conn.execute(
         """
         WITH sample AS MATERIALIZED (
@@ -73,26 +69,35 @@ async def sample(conn: Connection, owner: str, words: Sequence[str]) -> Sample:
              WHERE created_by = %(owner)s
                AND deleted_at IS NULL AND NOT archived AND superseded_by IS NULL
              ORDER BY id
-             LIMIT %(sample)s)
+             LIMIT %(sample)s),
+             words AS MATERIALIZED (
+            SELECT word, own,
+                   ('''' || replace(replace(word, '\\', '\\\\'), '''', '''''') || '''')::tsquery AS query
+              FROM (SELECT word, bool_or(own) AS own
+                      FROM (SELECT unnest(tsvector_to_array(to_tsvector('english', %(message)s))) AS word,
+                                   true AS own
+                             UNION ALL
+                            SELECT unnest(tsvector_to_array(to_tsvector('english', %(context)s))), false) w
+                     GROUP BY word
+                     ORDER BY own DESC, word
+                     LIMIT %(most)s) w)
         SELECT (SELECT count(*) FROM sample),
                (SELECT coalesce(avg(length(content_search)), 1)::float8 FROM sample),
-               ARRAY(SELECT (SELECT count(*) FROM sample WHERE content_search @@ query)
-                       FROM unnest(%(queries)s::tsquery[]) WITH ORDINALITY AS q (query, n)
-                      ORDER BY n)
+               ARRAY(SELECT word FROM words),
+               ARRAY(SELECT own FROM words),
+               ARRAY(SELECT (SELECT count(*) FROM sample WHERE content_search @@ query) FROM words)
         """,
-        {"owner": owner, "sample": SAMPLE, "queries": [lexeme_query(word) for word in words]},
+        {"owner": owner, "sample": SAMPLE, "message": message, "context": context, "most": MOST_WORDS},
     )
     row = await cursor.fetchone()
-    size, average, counts = row if row else (0, 1.0, [0] * len(words))
-    found = [WordCount(word=word, memories=count) for word, count in zip(words, counts, strict=True)]
+    if row is None:
+        return Sample(size=0, average_length=1.0, words=[])
+    size, average, words, owns, counts = row
+    found = [
+        WordCount(word=word, own=own, memories=count)
+        for word, own, count in zip(words, owns, counts, strict=True)
+    ]
     return Sample(size=size, average_length=max(average, 1.0), words=found)
-
-
-async def lexemes(conn: Connection, text: str) -> list[str]:
-    """The words of a text, stemmed and without those that say nothing, each once."""
-    cursor = await conn.execute("SELECT tsvector_to_array(to_tsvector('english', %s))", (text,))
-    row = await cursor.fetchone()
-    return row[0] if row else []
 
 
 async def count_memories(conn: Connection, owner: str) -> int:
@@ -110,70 +115,6 @@ async def count_memories(conn: Connection, owner: str) -> int:
     return row[0] if row else 0
 
 
-async def pinned(conn: Connection, owner: str, only: Filter, limit: int) -> list[MemoryId]:
-    """The memories that the user has pinned, the most important first."""
-    return await _ids(
-        conn,
-        """
-        SELECT id
-          FROM alicia_memory
-         WHERE created_by = %(owner)s
-           AND pinned
-           AND deleted_at IS NULL AND NOT archived AND superseded_by IS NULL
-           AND tags @> %(tags)s
-           AND (%(memory_type)s::text IS NULL OR memory_type = %(memory_type)s)
-         ORDER BY importance DESC, id
-         LIMIT %(limit)s
-        """,
-        {"owner": owner, "tags": list(only.tags), "memory_type": only.memory_type, "limit": limit},
-    )
-
-
-async def with_words(
-    conn: Connection,
-    owner: str,
-    keys: Sequence[str],
-    weights: Mapping[str, float],
-    average_length: float,
-    only: Filter,
-    limit: int,
-) -> list[MemoryId]:
-    """The memories with any of the `keys` that have the most weight in words."""
-    return await _ids(
-        conn,
-        """
-        WITH hits AS MATERIALIZED (
-            SELECT id, created_by, content_search, tags, memory_type, deleted_at, archived, superseded_by
-              FROM alicia_memory
-             WHERE alicia_words(created_by, content_search)
-                   && alicia_words(%(owner)s, array_to_tsvector(%(keys)s::text[]))
-             LIMIT %(most)s)
-        SELECT id
-          FROM hits
-         WHERE created_by = %(owner)s
-           AND deleted_at IS NULL AND NOT archived AND superseded_by IS NULL
-           AND tags @> %(tags)s
-           AND (%(memory_type)s::text IS NULL OR memory_type = %(memory_type)s)
-         ORDER BY (SELECT sum(weight)
-                     FROM unnest(%(queries)s::tsquery[], %(weights)s::float8[]) AS q (query, weight)
-                    WHERE content_search @@ query)
-                  / (1.6 + 0.6 * length(content_search) / %(average)s) DESC, id
-         LIMIT %(limit)s
-        """,
-        {
-            "owner": owner,
-            "keys": list(keys),
-            "queries": [lexeme_query(word) for word in weights],
-            "weights": list(weights.values()),
-            "average": average_length,
-            "tags": list(only.tags),
-            "memory_type": only.memory_type,
-            "most": MOST_HITS,
-            "limit": limit,
-        },
-    )
-
-
 async def surroundings(
     conn: Connection,
     owner: str,
@@ -184,56 +125,58 @@ async def surroundings(
     reach: int,
 ) -> list[Surrounding]:
     """The seeds and what stands up to `reach` positions from them in the same source."""
-    return await fetch_all(
-        conn,
-        Surrounding,
-        """
-        WITH seeds AS MATERIALIZED (
-            SELECT id, alicia_source(source_type, source_info) AS source,
-                   alicia_position(source_info) AS position
-              FROM alicia_memory
-             WHERE id = ANY(%(seeds)s)
-               AND created_by = %(owner)s),
-             near AS MATERIALIZED (
-            SELECT id FROM seeds
-             UNION
-            SELECT m.id
-              FROM seeds s
-              JOIN alicia_memory m
-                ON m.created_by = %(owner)s
-               AND alicia_source(m.source_type, m.source_info) = s.source
-               AND alicia_position(m.source_info) BETWEEN s.position - %(reach)s AND s.position + %(reach)s),
-             target AS (
-            SELECT l2_normalize(%(vector)s::vector)::halfvec || alicia_place(%(owner)s, %(model)s) AS vector)
-        SELECT m.id, alicia_source(m.source_type, m.source_info) AS source,
-               alicia_position(m.source_info)::float8 AS position,
-               CASE WHEN m.embeddings_info ->> 'model' = %(model)s
-                     AND m.embeddings_info ->> 'dimension' = %(dimension)s
-                    THEN 1 - 2 * (m.embeddings_search <=> (SELECT vector FROM target)) END AS similarity,
-               length(m.content_search) AS length,
-               ARRAY(SELECT n - 1
-                       FROM unnest(%(queries)s::tsquery[]) WITH ORDINALITY AS q (query, n)
-                      WHERE m.content_search @@ query) AS words,
-               m.importance, m.confidence, m.user_rating, m.pinned, m.created_at,
-               m.tags @> %(tags)s AND (%(memory_type)s::text IS NULL OR m.memory_type = %(memory_type)s)
-               AS eligible
-          FROM near
-          JOIN alicia_memory m ON m.id = near.id
-         WHERE m.created_by = %(owner)s
-           AND m.deleted_at IS NULL AND NOT m.archived AND m.superseded_by IS NULL
-        """,
-        {
-            "owner": owner,
-            "seeds": list(seeds),
-            "reach": reach,
-            "vector": query and query.plain,
-            "model": query and query.model,
-            "dimension": query and str(len(query.vector)),
-            "queries": [lexeme_query(word) for word in words],
-            "tags": list(only.tags),
-            "memory_type": only.memory_type,
-        },
-    )
+    # Hundreds of rows: read in binary and made without keywords, they cost half as much.
+    async with conn.cursor(binary=True) as cursor:
+        await cursor.execute(
+            """
+            WITH seeds AS MATERIALIZED (
+                SELECT id, alicia_source(source_type, source_info) AS source,
+                       alicia_position(source_info) AS position
+                  FROM alicia_memory
+                 WHERE id = ANY(%(seeds)s)
+                   AND created_by = %(owner)s),
+                 near AS MATERIALIZED (
+                SELECT id FROM seeds
+                 UNION
+                SELECT m.id
+                  FROM seeds s
+                  JOIN alicia_memory m
+                    ON m.created_by = %(owner)s
+                   AND alicia_source(m.source_type, m.source_info) = s.source
+                   AND alicia_position(m.source_info)
+                       BETWEEN s.position - %(reach)s AND s.position + %(reach)s)
+            SELECT m.id, alicia_source(m.source_type, m.source_info),
+                   alicia_position(m.source_info)::float8,
+                   CASE WHEN m.embeddings_info ->> 'model' = %(model)s
+                         AND m.embeddings_info ->> 'dimension' = %(dimension)s
+                        THEN 1 - 2 * (m.embeddings_search
+                                      <=> (SELECT l2_normalize(%(vector)s::vector)::halfvec
+                                                  || alicia_place(%(owner)s, %(model)s))) END,
+                   length(m.content_search),
+                   ARRAY(SELECT (n - 1)::integer
+                           FROM unnest(%(queries)s::tsquery[]) WITH ORDINALITY AS q (query, n)
+                          WHERE m.content_search @@ query),
+                   m.importance, m.confidence, m.user_rating, m.pinned,
+                   extract(epoch FROM (now() AT TIME ZONE 'utc') - m.created_at)::float8 / 86400,
+                   m.tags @> %(tags)s AND (%(memory_type)s::text IS NULL OR m.memory_type = %(memory_type)s)
+              FROM near
+              JOIN alicia_memory m ON m.id = near.id
+             WHERE m.created_by = %(owner)s
+               AND m.deleted_at IS NULL AND NOT m.archived AND m.superseded_by IS NULL
+            """,
+            {
+                "owner": owner,
+                "seeds": list(seeds),
+                "reach": reach,
+                "vector": query and query.plain,
+                "model": query and query.model,
+                "dimension": query and str(len(query.vector)),
+                "queries": [lexeme_query(word) for word in words],
+                "tags": list(only.tags),
+                "memory_type": only.memory_type,
+            },
+        )
+        return [Surrounding(*row) for row in await cursor.fetchall()]
 
 
 async def memories_by_id(conn: Connection, owner: str, memory_ids: Sequence[str]) -> dict[MemoryId, Memory]:
@@ -253,8 +196,3 @@ async def memories_by_id(conn: Connection, owner: str, memory_ids: Sequence[str]
         (list(memory_ids), owner),
     )
     return {memory.id: memory for memory in found}
-
-
-async def _ids(conn: Connection, statement: LiteralString, parameters: Mapping[str, Any]) -> list[MemoryId]:
-    cursor = await conn.execute(statement, parameters)
-    return [MemoryId(row[0]) for row in await cursor.fetchall()]
