@@ -43,7 +43,7 @@ def test_the_designs_calls_are_there() -> None:
         DELETE /conversations/{}; GET /conversations/{}/messages; GET /conversations/{}/messages/{};
         GET /messages/{}/trace; GET /sentences/{}/audio; GET /audio/{}; GET /memories; POST /memories;
         GET /memories/{}; PATCH /memories/{}; DELETE /memories/{}; POST /memories/search;
-        GET /memories/{}/uses; GET /tools; PATCH /tools/{}
+        GET /memories/{}/uses; GET /tools; PATCH /tools/{}; GET /export; POST /import; DELETE /me
     """
     wanted = {tuple(each.split()) for each in design.split(";")}
     assert wanted <= {

@@ -7,7 +7,7 @@ from typing import Any, Final
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
-from alicia.api import conversations, memories, messages, session, sound, tokens, tools
+from alicia.api import archive, conversations, memories, messages, session, sound, tokens, tools
 from alicia.api.problems import MEDIA_TYPE, ProblemDetails
 
 PREFIX: Final = "/api/v1"
@@ -24,6 +24,7 @@ ROUTERS: Final = (
     memories.routes,
     tools.routes,
     session.routes,
+    archive.routes,
 )
 
 
