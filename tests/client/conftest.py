@@ -1,14 +1,16 @@
 """Clients of the worker's server, and what the database has of their conversations."""
 
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
+import psycopg
 import pytest
 
 import alicia
 from alicia.client import Conversation
-from alicia.storage.pool import Pool
+from support.servers import LiveKitServer
 from support.stack import Stack
 
 
@@ -38,9 +40,20 @@ def connect(stack: Stack, user: str, tmp_path: Path) -> Connect:
 
 
 @pytest.fixture
-def journal(pool: Pool) -> Journal:
+def journal(database_url: str) -> Journal:
+    return journal_of(database_url)
+
+
+@pytest.fixture
+def lone_stack(tmp_path: Path, fresh_database_url: str, livekit: LiveKitServer) -> Iterator[Stack]:
+    """A server with a database of its own, so that no other worker finishes what its agents leave behind."""
+    with Stack(tmp_path, fresh_database_url, livekit) as opened:
+        yield opened
+
+
+def journal_of(database_url: str) -> Journal:
     async def read(conversation: Conversation) -> list[bytes]:
-        async with pool.connection() as connection:
+        async with await psycopg.AsyncConnection.connect(database_url) as connection:
             cursor = await connection.execute(
                 """
                 SELECT envelope

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from livekit import api
 
+import alicia
 from alicia import ids
 from alicia.client import Conversation, Event, Forbidden, NotFound, State, StateChange
 from alicia.client.link import Link
@@ -16,7 +17,7 @@ from support.rooms import participant
 from support.servers import LiveKitServer
 from support.stack import Stack
 
-from .conftest import Connect, Journal
+from .conftest import Connect, Journal, journal_of
 
 
 def log_of(conversation: Conversation) -> list[bytes]:
@@ -187,47 +188,46 @@ async def test_another_persons_conversation_is_not_to_be_had(connect: Connect, s
 
 
 async def test_ask_goes_on_with_the_agent_that_follows_a_killed_one(
-    own_stack: Stack, user: str, tmp_path: Path, connect: Connect, journal: Journal
+    lone_stack: Stack, user: str, tmp_path: Path
 ) -> None:
-    held = own_stack.model.hold("This was said before. This came after.")
-    token = own_stack.token(user)
-    async with connect(server=own_stack.url, token=token, history=True) as conversation:
+    held = lone_stack.model.hold("This was said before. This came after.")
+    async with alicia.connect(
+        lone_stack.url, token=lone_stack.token(user), store=tmp_path / "store", history=True
+    ) as conversation:
         answer = conversation.ask("Go on.")
-        first = own_stack.agent
+        first = lone_stack.agent
         said = ""
         held.release(5)
         async for event in answer:
             if isinstance(event, AssistantSentence):
                 if not said:
-                    own_stack.model.say(" This came after.", when="cut off", always=True)
-                    await asyncio.to_thread(own_stack.start_agent)
+                    lone_stack.model.say(" This came after.", when="cut off", always=True)
+                    await asyncio.to_thread(lone_stack.start_agent)
                     first.end(9)
                 said += event.text
         assert said.startswith("This was said before.")
         assert said.endswith("This came after.")
         assert (await conversation.ask("And now?")).endswith("And now?")
-        assert log_of(conversation) == await journal(conversation)
+        assert log_of(conversation) == await journal_of(lone_stack.database_url)(conversation)
 
 
 async def test_a_livekit_that_starts_again_is_joined_again(
-    tmp_path: Path, database_url: str, user: str, connect: Connect, journal: Journal
+    tmp_path: Path, fresh_database_url: str, user: str
 ) -> None:
     livekit = LiveKit(tmp_path / "livekit", api_key="test", api_secret="s" * 32)
     await livekit.start()
     await livekit.ready()
+    server = LiveKitServer(livekit.url, livekit.api_key, livekit.api_secret)
     try:
-        server = LiveKitServer(livekit.url, livekit.api_key, livekit.api_secret)
-        stack = Stack(tmp_path, database_url, server)
-        await asyncio.to_thread(stack.__enter__)
-        try:
-            async with connect(server=stack.url, token=stack.token(user), history=True) as conversation:
+        with Stack(tmp_path, fresh_database_url, server) as stack:
+            async with alicia.connect(
+                stack.url, token=stack.token(user), store=tmp_path / "store", history=True
+            ) as conversation:
                 await conversation.ask("Before")
                 await livekit.process.kill()
                 await livekit.start()
                 await livekit.ready()
                 assert (await conversation.ask("After")).endswith("After")
-                assert log_of(conversation) == await journal(conversation)
-        finally:
-            stack.__exit__(None, None, None)
+                assert log_of(conversation) == await journal_of(fresh_database_url)(conversation)
     finally:
         await livekit.stop()
