@@ -1,17 +1,16 @@
 """When a part dies in mid-answer, the answer still ends, nothing is twice and nothing is stuck."""
 
 import asyncio
-import os
 import signal
 from pathlib import Path
 
-import psutil
 import psycopg
 import pytest
 
 from alicia.protocol.messages import AssistantSentence, StartAnswer
 from alicia.storage.pool import Pool, make_pool
 from support.device import Device, device
+from support.embedded import Embedded
 from support.scripted import ScriptedServer
 from support.stack import Stack
 from support.tables import journal, message, unfinished
@@ -20,25 +19,6 @@ from support.up import Up
 pytestmark = [pytest.mark.timeout(180), pytest.mark.xdist_group("takeover")]
 
 BEGUN = "This was said. This was too. Then the"
-
-
-class Embedded:
-    """A whole `alicia up` with a scripted model, as a device sees it."""
-
-    def __init__(self, up: Up) -> None:
-        self.up = up
-        self.url = f"http://127.0.0.1:{up.port}"
-
-    def token(self, user: str) -> str:
-        """There is one user here, and nobody asks."""
-        return user
-
-    def kill(self, part: str) -> None:
-        os.kill(self.up.children()[part], signal.SIGKILL)
-
-    @property
-    def database_url(self) -> str:
-        return psutil.Process(self.up.children()["API"]).environ()["ALICIA_DATABASE_URL"]
 
 
 async def begun(each: Device, scripted: ScriptedServer) -> str:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
+from urllib.parse import urlsplit
 
 import structlog
 
@@ -12,7 +13,7 @@ from alicia.engine.conversation import Services
 from alicia.engine.ports import NoRecall
 from alicia.errors import ConfigError
 from alicia.ledger.ledger import Ledger
-from alicia.llm.chat import ChatModel
+from alicia.llm.chat import LOOPBACK, ChatModel, Patience
 from alicia.storage.pool import make_pool
 
 log = structlog.get_logger(__name__)
@@ -22,6 +23,8 @@ WINDOW: Final = 4096
 ANSWER_SHARE: Final = 4
 """One part in so many of the window is kept for the answer."""
 LONGEST_ANSWER: Final = 4096
+NEAR_RETRIES: Final = 14
+"""Half a minute: a model on this machine that does not answer is most likely being loaded."""
 WINDOW_EVERY: Final = 10.0
 CONNECTIONS: Final = 10
 
@@ -32,7 +35,13 @@ async def open_services(config: Config, agent_id: str) -> AsyncGenerator[Service
     if config.llm is None:
         raise ConfigError("Set ALICIA_LLM_URL, or start everything with `alicia up`.")
     pool = make_pool(config.need_database_url(), max_size=CONNECTIONS)
-    model = ChatModel(config.llm.url, config.llm.model or "default", config.llm.api_key)
+    near = urlsplit(config.llm.url).hostname in LOOPBACK
+    model = ChatModel(
+        config.llm.url,
+        config.llm.model or "default",
+        config.llm.api_key,
+        patience=Patience(retries=NEAR_RETRIES) if near else None,
+    )
     async with pool, model, asyncio.TaskGroup() as tasks:
         services = Services(
             pool=pool,

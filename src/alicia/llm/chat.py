@@ -22,7 +22,7 @@ from alicia.llm.window import find_window
 
 log = structlog.stdlib.get_logger(__name__)
 
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Patience(msgspec.Struct, frozen=True):
@@ -36,6 +36,7 @@ class Patience(msgspec.Struct, frozen=True):
     idle: float = 30.0
     retries: int = 2
     back_off: float = 0.25
+    longest_pause: float = 3.0
     longest_wait: float = 10.0
 
 
@@ -70,7 +71,7 @@ class ChatModel:
             max_retries=0,
             timeout=timeout,
             # A proxy for the world outside cannot reach this machine's own server.
-            http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, trust_env=host not in _LOOPBACK),
+            http_client=openai.DefaultAsyncHttpxClient(timeout=timeout, trust_env=host not in LOOPBACK),
         )
 
     async def __aenter__(self) -> Self:
@@ -221,7 +222,8 @@ class ChatModel:
         if asked is not None and asked > self._patience.longest_wait:
             raise self._explain(error) from error
         # Spread out, so that conversations that failed together do not come back together.
-        own = self._patience.back_off * 2**attempt * (0.5 + random.random())  # noqa: S311
+        own = min(self._patience.back_off * 2**attempt, self._patience.longest_pause)
+        own *= 0.5 + random.random()  # noqa: S311
         log.warning("model asked again", attempt=attempt + 1, error=type(error).__name__)
         await asyncio.sleep(own if asked is None else asked)
 
