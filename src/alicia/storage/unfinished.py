@@ -8,7 +8,7 @@ from alicia.storage.rows import fetch_all
 
 
 class Unfinished(Struct, frozen=True, kw_only=True):
-    """A user's message that has no closed answer; `answer_id` and what follows describe one that was begun."""
+    """A user's message without a closed answer; `answer_id` and what follows describe one that was begun."""
 
     message_id: MessageId
     answer_id: MessageId | None
@@ -48,4 +48,3 @@ async def unfinished(conn: Connection, conversation_id: str) -> list[Unfinished]
         """,
         (conversation_id,),
     )
-
