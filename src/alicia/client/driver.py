@@ -162,6 +162,8 @@ class Driver:
             return
         if self._resend.due(now):
             session.resend()
+            if self._agent_wait.at is None:
+                self._be_patient()
         envelope = session.next_to_send()
         if envelope is not None:
             self._log.save()
@@ -175,6 +177,8 @@ class Driver:
         before = self._log.session.outbox
         if self._log.take(data):
             self._configure.stop()
+        if self._configure.at is None:
+            # It has answered our Configuration, and it speaks.
             self._agent_wait.stop()
             self._change(State.ONLINE)
         if self._log.session.outbox[:1] != before[:1]:

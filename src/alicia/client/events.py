@@ -107,11 +107,11 @@ class Subscription:
 
     def unhandled(self) -> int | None:
         """Where the cursor stood before the oldest event of the log that is not handled yet."""
-        if self._wanted is None:
-            for item in (self._current, *self._items):
-                if item is not None and item.previous is not None:
-                    return item.previous
-        return None
+        if not self.listens_to_all:
+            return None
+        if self._current is not None and self._current.previous is not None:
+            return self._current.previous
+        return next((item.previous for item in self._items if item.previous is not None), None)
 
 
 class Hub:

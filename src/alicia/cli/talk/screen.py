@@ -21,6 +21,8 @@ class Screen:
         self._prompting = False
         self._at_start = True
         self._held = ""
+        # Otherwise every line of a text that is pasted would be a message of its own.
+        readline.parse_and_bind("set enable-bracketed-paste on")
 
     def line(self, text: str, style: str = "") -> None:
         """A line of its own."""
@@ -82,6 +84,8 @@ class Screen:
 
     def _clear_line(self) -> None:
         """Take the line that is being typed off the screen, all its rows."""
-        rows = cell_len(PROMPT + readline.get_line_buffer()) // shutil.get_terminal_size().columns
+        columns = shutil.get_terminal_size().columns
+        lines = (PROMPT + readline.get_line_buffer()).split("\n")
+        rows = len(lines) - 1 + sum(cell_len(line) // columns for line in lines)
         up = f"\x1b[{rows}A" if rows else ""
         self._console.file.write(f"{up}\r\x1b[J")
