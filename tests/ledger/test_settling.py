@@ -105,14 +105,14 @@ async def test_a_cancelled_append_is_settled_by_the_next_one(talk: Talk, pool: P
     assert journaled == talk.published
 
 
-async def test_a_database_that_is_away_is_said_to_be_away(database_url: str, user: str) -> None:
-    async with wire_to(database_url) as (wire, url), make_pool(url, max_size=2, timeout=0.3) as pool:
-        talk = await Talk.open(pool, user)
-        talk.ledger = Ledger(pool, patience=0.3)
+async def test_a_database_that_is_away_is_said_to_be_away(talk: Talk, database_url: str) -> None:
+    async with wire_to(database_url) as (wire, url):
         wire.down = True
-        with pytest.raises(DatabaseUnavailable):
-            await talk.append(talk.user_message())
-        with pytest.raises(DatabaseUnavailable):
-            await talk.ledger.load(talk.id)
-        with pytest.raises(DatabaseUnavailable):
-            await talk.ledger.known(talk.id, talk.user_message())
+        async with make_pool(url, max_size=2, timeout=0.3) as cut_off:
+            talk.ledger = Ledger(cut_off, patience=0.3)
+            with pytest.raises(DatabaseUnavailable):
+                await talk.append(talk.user_message())
+            with pytest.raises(DatabaseUnavailable):
+                await talk.ledger.load(talk.id)
+            with pytest.raises(DatabaseUnavailable):
+                await talk.ledger.known(talk.id, talk.user_message())
