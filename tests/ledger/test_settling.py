@@ -17,7 +17,7 @@ from support.talk import Talk
 @pytest.fixture
 async def wired(database_url: str, user: str) -> AsyncIterator[tuple[Wire, Talk]]:
     """A conversation whose agent reaches PostgreSQL over a wire that can be cut."""
-    async with wire_to(database_url) as (wire, url), make_pool(url, max_size=2, timeout=2) as pool:
+    async with wire_to(database_url) as (wire, url), make_pool(url, max_size=2) as pool:
         talk = await Talk.open(pool, user)
         await talk.append(talk.user_message("First."))
         yield wire, talk
