@@ -95,7 +95,10 @@ export class Driver {
   async #sendDue(link: Link): Promise<void> {
     const { session, settings } = this.around;
     // A conversation is opened by its first word, not by a look at an empty page.
-    if (!session.conversationId && !session.outbox.length) return this.#bePatient();
+    if (!session.conversationId && !session.outbox.length) {
+      this.#change({ state: "idle" });
+      return this.#bePatient();
+    }
     const now = performance.now();
     if (session.wantsConfiguration && this.#configure.at === undefined) this.#greet();
     if (this.#agentWait.due(now)) this.#missAgent();
@@ -154,6 +157,7 @@ export class Driver {
   }
 
   #greet(): void {
+    if (this.connection.state === "idle") this.#change({ state: "connecting" });
     this.#configure.start(performance.now());
     this.#bePatient();
   }

@@ -29,6 +29,14 @@ export function App({ desk }: { desk: Desk }) {
   }, [entry, title]);
   useEffect(() => {
     if (!listOpen) return undefined;
+    const before = document.activeElement;
+    document.querySelector<HTMLElement>("#sidebar button")?.focus();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, [listOpen]);
+  useEffect(() => {
+    if (!listOpen) return undefined;
     const keys = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
@@ -47,7 +55,7 @@ export function App({ desk }: { desk: Desk }) {
     <div className="page">
       <Sidebar entries={entries} current={id} open={listOpen} onNew={begin} onClose={() => setListOpen(false)} />
       {listOpen && <button type="button" className="scrim" aria-label="Close the list" onClick={() => setListOpen(false)} />}
-      <main>
+      <main inert={listOpen}>
         <header>
           <div className="only-narrow">
             <IconButton icon="menu" label="Conversations" onClick={() => setListOpen(true)} expanded={listOpen} />

@@ -1,0 +1,114 @@
+"""A tab of the web client, in the words of somebody who uses it."""
+
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import asynccontextmanager
+from typing import Any, Final, Literal, Protocol, Self
+from urllib.parse import urlsplit
+
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    WebSocket,
+    async_playwright,
+    expect,
+)
+
+BROWSER: Final = "/usr/bin/chromium"
+FLAGS: Final = ["--no-sandbox", "--disable-background-networking", "--allow-loopback-in-peer-connection"]
+
+Theme = Literal["light", "dark"]
+
+
+@asynccontextmanager
+async def launched() -> AsyncGenerator[Browser]:
+    """Debian's Chromium; no browser is ever downloaded."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+class Tab:
+    """One tab. `faults` are errors in its console, `hosts` all the hosts that it has talked to."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page = page
+        self.url = url
+        self.faults: list[str] = []
+        self.hosts: set[str] = set()
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("console", self._console)
+        page.on("request", self._request)
+        page.on("websocket", self._socket)
+
+    @classmethod
+    async def open(cls, context: BrowserContext, url: str) -> Self:
+        tab = cls(await context.new_page(), url)
+        await tab.page.goto(url)
+        await expect(tab.field).to_be_visible()
+        return tab
+
+    @property
+    def field(self) -> Locator:
+        return self.page.get_by_label("Your message", exact=True)
+
+    @property
+    def questions(self) -> Locator:
+        return self.page.get_by_role("article", name="You")
+
+    @property
+    def answers(self) -> Locator:
+        return self.page.get_by_role("article", name="Alicia")
+
+    @property
+    def status(self) -> Locator:
+        return self.page.locator(".status")
+
+    @property
+    def conversation_id(self) -> str:
+        return urlsplit(self.page.url).fragment
+
+    async def say(self, text: str) -> None:
+        await self.field.fill(text)
+        await self.field.press("Enter")
+
+    async def online(self) -> None:
+        await expect(self.status).to_have_attribute("data-state", "online")
+
+    async def click(self, name: str, within: Locator | None = None) -> None:
+        """Press the button of this name, if need be the one in a part of the page."""
+        await (within or self.page).get_by_role("button", name=name, exact=True).click()
+
+    async def axe(self, source: str) -> list[Any]:
+        """What axe-core finds wrong that is serious or worse."""
+        # The policy of the page forbids added scripts; this way in is the debugger's.
+        await self.page.evaluate(source)
+        found: list[Any] = await self.page.evaluate(
+            """async () => (await axe.run(document)).violations
+                .filter(({impact}) => impact === 'serious' || impact === 'critical')
+                .map(({id, nodes}) => [id, nodes.map(({html, failureSummary}) => [html, failureSummary])])"""
+        )
+        return found
+
+    def _console(self, message: ConsoleMessage) -> None:
+        # A server that is away shows as failed requests, which some tests bring about.
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self.faults.append(message.text)
+
+    def _request(self, request: Request) -> None:
+        self.hosts.add(urlsplit(request.url).hostname or "")
+
+    def _socket(self, socket: WebSocket) -> None:
+        self.hosts.add(urlsplit(socket.url).hostname or "")
+
+
+class OpenTab(Protocol):
+    """Opens a tab at the stack's first page, or at another address of it."""
+
+    def __call__(self, url: str | None = None) -> Awaitable[Tab]: ...

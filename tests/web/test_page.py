@@ -1,0 +1,134 @@
+"""The page itself: for everybody, on every width, small, and honest when something is missing."""
+
+import re
+import signal
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from support.browser import OpenTab, Tab, Theme
+from support.scripted import Reasoning, Script, Text
+from support.stack import Stack
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("web")]
+
+FIRST_LOAD_BYTES = 350_000
+RICH = """\
+# A heading
+
+Some **bold**, some `code`, a [link](https://example.org/).
+
+- [x] done
+- [ ] to do
+
+```python
+print("hello")  # a comment
+```
+
+| a | b |
+|---|---|
+| 1 | 2 |
+"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_axe_finds_no_serious_fault(browser: Browser, web: Stack, axe: str, theme: Theme) -> None:
+    web.model.chat(Script(Reasoning("Let me think."), Text(RICH)))
+    context = await browser.new_context(color_scheme=theme, reduced_motion="reduce")
+    tab = await Tab.open(context, web.url)
+    assert await tab.axe(axe) == []
+    await tab.say("Show me everything.")
+    await expect(tab.page.locator(".hljs-comment")).to_be_visible()
+    await tab.answers.get_by_role("button", name="Why").click()
+    assert await tab.axe(axe) == []
+    await tab.click("Add a note", tab.answers)
+    await tab.page.get_by_label("Your note", exact=True).fill("A note.")
+    await tab.page.get_by_label("Your note", exact=True).press("Enter")
+    await tab.page.set_viewport_size({"width": 360, "height": 740})
+    assert await tab.axe(axe) == []
+    await tab.click("Conversations")
+    assert await tab.axe(axe) == []
+    await context.set_offline(True)
+    await tab.page.keyboard.press("Escape")
+    await tab.click("New conversation", tab.page.get_by_role("main"))
+    await tab.say("Is anybody there?")
+    await expect(tab.status).to_have_attribute("data-tone", "trouble")
+    assert await tab.axe(axe) == []
+    await context.close()
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+async def test_nothing_is_wider_than_the_page(browser: Browser, web: Stack, width: int) -> None:
+    web.model.say(f"{RICH}\n\n{'averyveryverylongword' * 12}\n\n`{'anunbroken_name' * 9}`")
+    context = await browser.new_context(viewport={"width": width, "height": 740})
+    tab = await Tab.open(context, web.url)
+    await tab.say("y" * 200)
+    await expect(tab.answers).to_contain_text("averyvery")
+    wide: list[str] = await tab.page.evaluate(
+        """() => [...document.querySelectorAll('main, main > *, .thread, .thread > *, .prose, .prose > *')]
+            .filter(each => each.getBoundingClientRect().right > innerWidth + 1)
+            .map(each => each.className || each.tagName)"""
+    )
+    assert wide == []
+    await context.close()
+
+
+async def test_the_first_load_is_small_and_its_scripts_are_its_own(open_tab: OpenTab) -> None:
+    tab = await open_tab()
+    # Typing brings the rest: LiveKit's client.
+    async with tab.page.expect_response(re.compile("livekit")) as rest:
+        await tab.field.press_sequentially("a")
+    await (await rest.value).finished()
+    sizes: dict[str, int] = await tab.page.evaluate(
+        """() => Object.fromEntries([...performance.getEntriesByType('navigation'),
+            ...performance.getEntriesByType('resource')].map(each => [each.name, each.encodedBodySize]))"""
+    )
+    assert any("livekit" in name for name in sizes)
+    assert sum(sizes.values()) <= FIRST_LOAD_BYTES
+    assert await tab.page.locator("script:not([src])").count() == 0
+
+
+async def test_the_whole_page_can_be_used_by_keyboard(web: Stack, open_tab: OpenTab) -> None:
+    web.model.say("Pressed, not clicked.")
+    tab = await open_tab()
+    await expect(tab.field).to_be_focused()
+    await tab.page.keyboard.type("One line")
+    await tab.page.keyboard.press("Shift+Enter")
+    await tab.page.keyboard.type("and another")
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.questions.locator(".bubble")).to_have_text("One line\nand another", use_inner_text=True)
+    await expect(tab.answers).to_contain_text("Pressed, not clicked.")
+    await expect(tab.page.locator("[aria-live=polite] p")).to_have_text(["Pressed, not clicked."])
+    await expect(tab.field).to_be_focused()
+
+
+async def test_the_theme_can_be_chosen_and_is_kept(open_tab: OpenTab) -> None:
+    tab = await open_tab()
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = await tab.page.evaluate(background)
+    await tab.click("Theme: as the system")
+    await tab.click("Theme: light")
+    dark = await tab.page.evaluate(background)
+    assert dark != light
+    await tab.page.reload()
+    await expect(tab.field).to_be_visible()
+    assert await tab.page.evaluate(background) == dark
+
+
+async def test_without_an_agent_the_page_says_so_and_sends_when_one_comes(
+    web: Stack, open_tab: OpenTab
+) -> None:
+    web.model.say("The first agent.", when="One")
+    web.model.say("The second agent.", when="Two")
+    tab = await open_tab()
+    await tab.say("One")
+    await expect(tab.answers).to_contain_text("The first agent.")
+    web.agent.end(signal.SIGTERM)
+    await tab.say("Two")
+    await expect(tab.status).to_contain_text("Alicia is not in the room.")
+    await expect(tab.questions.last).to_contain_text("Waiting to be sent")
+    web.start_agent()
+    await expect(tab.answers.last).to_contain_text("The second agent.", timeout=30_000)
+    await tab.online()
+    await expect(tab.questions).to_have_count(2)
+    assert len(web.model.chats) == 2
