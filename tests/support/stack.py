@@ -13,6 +13,7 @@ import jwt
 import psutil
 
 from alicia.local import ports
+from alicia.local.process import leashed
 from support.scripted import ScriptedServer
 from support.servers import LiveKitServer
 from support.up import PATIENCE, environment, eventually
@@ -34,9 +35,11 @@ class Part:
         return self._process.pid
 
     def start(self) -> None:
+        command = [sys.executable, "-m", "alicia.cli.main", self._command]
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "alicia.cli.main", self._command],
+                # A run that is killed leaves nothing behind.
+                leashed(command, signal.SIGKILL, "same"),
                 env=environment(self._home, self._settings),
                 stdout=output,
                 stderr=output,
