@@ -57,6 +57,8 @@ class Config:
     auth_jwks_url: str | None = None
     auth_audience: str | None = None
     auth_issuer: str | None = None
+    api_url: str | None = None
+    token: str | None = field(default=None, repr=False)
     mcp_config: Path | None = None
     agent_name: str = "alicia"
     otlp_endpoint: str | None = None
@@ -89,6 +91,8 @@ class Config:
             auth_jwks_url=read.url("ALICIA_AUTH_JWKS_URL", "https", "http"),
             auth_audience=read.text("ALICIA_AUTH_AUDIENCE"),
             auth_issuer=read.text("ALICIA_AUTH_ISSUER"),
+            api_url=read.url("ALICIA_URL", "http", "https"),
+            token=read.text("ALICIA_TOKEN"),
             mcp_config=Path(mcp_config).expanduser().absolute() if mcp_config else None,
             agent_name=read.text("ALICIA_AGENT_NAME") or "alicia",
             otlp_endpoint=read.url("OTEL_EXPORTER_OTLP_ENDPOINT", "http", "https"),

@@ -1,24 +1,9 @@
 """`/memories`."""
 
-from collections.abc import Sequence
-
 import httpx2
 
 from alicia import ids
-from alicia.storage.memories import Embedding
-from support.callers import Open, bearer
-
-
-class Letters:
-    """Counts letters: enough of a model to tell texts apart."""
-
-    model = "letters"
-
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        return [
-            Embedding(model=self.model, vector=[1.0 + text.lower().count(letter) for letter in "abcdefgh"])
-            for text in texts
-        ]
+from support.callers import Letters, Open, bearer
 
 
 async def test_memories_are_stored_listed_changed_and_forgotten(api: httpx2.AsyncClient) -> None:

@@ -11,6 +11,10 @@ from alicia.cli.agent import agent
 from alicia.cli.api import api
 from alicia.cli.chat import chat
 from alicia.cli.doctor import doctor
+from alicia.cli.manage.conversations import conversations, trace
+from alicia.cli.manage.memory import memory
+from alicia.cli.manage.privacy import erase, export, import_, token
+from alicia.cli.manage.tools import tools
 from alicia.cli.migrate import migrate
 from alicia.cli.up import up
 from alicia.errors import AliciaError
@@ -19,12 +23,13 @@ app = typer.Typer(
     name="alicia",
     help="A self-hosted, real-time conversational AI in text and voice.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (up, chat, doctor, api, agent, migrate):
+for command in (up, chat, conversations, trace, tools, export, erase, token, doctor, api, agent, migrate):
     app.command()(command)
+app.command("import")(import_)
+app.add_typer(memory)
 
 
 def main() -> None:

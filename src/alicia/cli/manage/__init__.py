@@ -1,0 +1,1 @@
+"""The commands with which a person manages conversations, memories, tools and data, over the HTTP API."""

@@ -1,0 +1,81 @@
+"""What was erased is not in the database's files either."""
+
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from psycopg import AsyncConnection, sql
+
+from alicia.errors import AliciaError
+from alicia.ledger.ledger import Ledger
+from alicia.storage.pool import make_pool
+from alicia.storage.scrub import ScrubRefused, scrub
+from support.talk import Talk
+from support.turns import whole_turn
+
+
+def holding(folder: Path, words: Iterable[str]) -> list[str]:
+    """The files that hold one of the words, as text or compressed into nothing else than bytes."""
+    found: list[str] = []
+    sought = [word.encode() for word in words]
+    for path in folder.rglob("*"):
+        if path.is_file():
+            try:
+                data = path.read_bytes()
+            except FileNotFoundError:
+                continue
+            found += [f"{path.relative_to(folder)}: {word.decode()}" for word in sought if word in data]
+    return found
+
+
+async def data_folder(url: str) -> Path:
+    async with await AsyncConnection.connect(url, autocommit=True) as conn:
+        await conn.execute("CHECKPOINT")
+        row = await (await conn.execute("SHOW data_directory")).fetchone()
+        assert row
+        return Path(row[0])
+
+
+@pytest.mark.parametrize("kind", ["message", "conversation", "memory", "user"])
+async def test_the_files_hold_nothing_of_what_was_erased(fresh_database_url: str, kind: str) -> None:
+    word, name = f"word{secrets.token_hex(8)}", f"name{secrets.token_hex(8)}"
+    async with make_pool(fresh_database_url, max_size=2) as pool:
+        talk = await Talk.open(pool, name)
+        turn = await whole_turn(talk, word)
+        folder = await data_folder(fresh_database_url)
+        assert holding(folder, [word])
+        ledger = Ledger(pool)
+        match kind:
+            case "message":
+                await ledger.erase_message(name, turn.asked)
+                await ledger.erase_message(name, turn.answer)
+            case "conversation":
+                await ledger.erase_conversation(name, talk.id)
+            case "memory":
+                await ledger.erase_message(name, turn.asked)
+                await ledger.erase_conversation(name, talk.id)
+                await ledger.erase_memory(name, turn.memory)
+            case _:
+                await ledger.erase_user(name)
+        if kind != "user":
+            async with pool.connection() as conn:
+                await conn.execute("DELETE FROM alicia_meta WHERE ref = %s", (f"user:{name}",))
+    await scrub(fresh_database_url)
+    assert holding(folder, [word, name] if kind == "user" else [word]) == []
+
+
+async def test_without_the_right_it_is_said_what_an_operator_has_to_do(
+    fresh_database_url: str,
+) -> None:
+    role = f"role_{secrets.token_hex(4)}"
+    async with await AsyncConnection.connect(fresh_database_url, autocommit=True) as conn:
+        await conn.execute(sql.SQL("CREATE ROLE {} LOGIN PASSWORD 'x'").format(sql.Identifier(role)))
+        info = conn.info
+        weak = f"postgresql://{role}:x@{info.host}:{info.port}/{info.dbname}"
+        with pytest.raises(ScrubRefused, match="superuser") as refused:
+            await scrub(weak)
+        assert isinstance(refused.value, AliciaError)
+        await conn.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(role)))
+    with pytest.raises(ScrubRefused, match="not cleaned"):
+        await scrub("postgresql://nobody@127.0.0.1:9/none")
