@@ -4,21 +4,23 @@ from typing import Any, Literal
 
 import msgspec
 
+from alicia.ledger.entries import Entry
+
 Ending = Literal["success", "error", "cancelled"]
 
 
 class ToolOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The end of a tool use. `result` is whole; what is sent to devices may be cut.
 
-    A cancelled use has a message but no code: nobody did anything wrong. `effects` is what the tool wants
-    written together with its result, such as a new memory; it is not part of the result.
+    A cancelled use has a message but no code: nobody did anything wrong. `effects` is what is to be
+    appended together with the result, such as a new memory.
     """
 
     status: Ending
     result: Any = None
     error_code: int | None = None
     error_message: str | None = None
-    effects: tuple[Any, ...] = ()
+    effects: tuple[Entry, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -26,7 +28,7 @@ class ToolOutcome(msgspec.Struct, frozen=True, kw_only=True):
         return self.status == "success"
 
 
-def succeeded(result: Any, effects: tuple[Any, ...] = ()) -> ToolOutcome:
+def succeeded(result: Any, effects: tuple[Entry, ...] = ()) -> ToolOutcome:
     """The tool did what it was asked."""
     return ToolOutcome(status="success", result=result, effects=effects)
 

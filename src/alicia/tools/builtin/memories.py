@@ -9,6 +9,7 @@ import msgspec
 
 from alicia.errors import ErrorCode
 from alicia.ids import MemoryId
+from alicia.ledger.entries import Entry
 from alicia.tools.definition import Caller, Definition, Hint, ToolError
 from alicia.tools.outcome import ToolOutcome, succeeded
 
@@ -26,14 +27,14 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     """A memory that is new, or that was there already; `effects` is what is to be written with the result."""
 
     memory: KeptMemory
-    effects: tuple[Any, ...] = ()
+    effects: tuple[Entry, ...] = ()
 
 
 class Forgotten(msgspec.Struct, frozen=True, kw_only=True):
     """The memories that are gone, or that will be once `effects` is written."""
 
     memories: tuple[KeptMemory, ...]
-    effects: tuple[Any, ...] = ()
+    effects: tuple[Entry, ...] = ()
 
 
 class Memories(Protocol):
