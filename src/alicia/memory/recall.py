@@ -1,6 +1,7 @@
 """Recall: the memories of one owner that fit a query, best first, and why they do."""
 
 import asyncio
+import math
 import time
 from itertools import combinations
 from typing import Any, Final
@@ -30,6 +31,7 @@ _WEIGHED: Final = 1000
 
 _WORDS: Final = 24
 _CONTEXT_SHARE: Final = 0.5
+_ENOUGH: Final = 200
 _COUNT_AGAIN: Final = 60.0
 _EVERYTHING: Final = Filter()
 
@@ -64,11 +66,20 @@ class Searcher:
         self._sizes: dict[str, tuple[float, int]] = {}
 
     async def search(
-        self, owner: str, query: Query, *, only: Filter = _EVERYTHING, limit: int = 10
+        self,
+        owner: str,
+        query: Query,
+        *,
+        only: Filter = _EVERYTHING,
+        limit: int = 10,
+        vector: Embedding | None = None,
     ) -> list[Found]:
-        """The memories that fit best. There is no floor: the last ones may hardly fit."""
+        """The memories that fit best. There is no floor: the last ones may hardly fit.
+
+        `vector` is the query's, where the caller has it already.
+        """
         async with asyncio.TaskGroup() as tasks:
-            embedding = tasks.create_task(self.embed(query.text))
+            embedding = tasks.create_task(self._embed(query.text, vector))
             async with self._pool.connection() as conn, conn.transaction():
                 await seeds.prepare(conn)
                 sampled = await recall.sample(conn, owner, query.message, query.context)
@@ -93,8 +104,10 @@ class Searcher:
                 memories = await recall.memories_by_id(conn, owner, [one.id for one in ranked])
         return [Found(memory=memories[one.id], ranked=one) for one in ranked if one.id in memories]
 
-    async def embed(self, text: str) -> Embedding | None:
+    async def _embed(self, text: str, vector: Embedding | None) -> Embedding | None:
         """The query's vector, or None when there is none in time."""
+        if vector is not None:
+            return vector
         try:
             async with asyncio.timeout(self._patience):
                 return (await self._embedder.embed([text]))[0]
@@ -116,8 +129,11 @@ class Searcher:
 def _weigh(sampled: recall.Sample) -> list[Weighted]:
     """The rarest words, rarest first, each by how rare it is; those of the context count half."""
     counts = sorted(sampled.words, key=lambda count: count.memories)[:_WORDS]
+    # Among a handful of memories every word is common. What is known of so few is no more than a hint.
+    total = max(sampled.size, _ENOUGH)
+    scale = math.sqrt(total / sampled.size)
     return [
-        Weighted(count.word, (1.0 if count.own else _CONTEXT_SHARE) * rarity(count.memories, sampled.size))
+        Weighted(count.word, (1.0 if count.own else _CONTEXT_SHARE) * rarity(scale * count.memories, total))
         for count in counts
     ]
 
