@@ -211,6 +211,20 @@ async def test_ask_goes_on_with_the_agent_that_follows_a_killed_one(
         assert log_of(conversation) == await journal_of(lone_stack.database_url)(conversation)
 
 
+async def test_a_conversation_begun_without_an_agent_gets_one_when_there_is_one(
+    lone_stack: Stack, user: str, tmp_path: Path
+) -> None:
+    lone_stack.agent.end(9)
+    async with alicia.connect(
+        lone_stack.url, token=lone_stack.token(user), store=tmp_path / "store"
+    ) as conversation:
+        answer = conversation.ask("Is anybody there?")
+        await until(conversation, State.OFFLINE)
+        await asyncio.to_thread(lone_stack.start_agent)
+        assert (await answer).endswith("Is anybody there?")
+        assert conversation.state is State.ONLINE
+
+
 async def test_a_livekit_that_starts_again_is_joined_again(
     tmp_path: Path, fresh_database_url: str, user: str
 ) -> None:

@@ -1,6 +1,7 @@
 """Asking the server for a way into a conversation's room."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 import httpx2
 import msgspec
@@ -9,6 +10,8 @@ from alicia.client.errors import Forbidden, Unavailable
 from alicia.errors import AliciaError, NotFound
 
 PATIENCE: Final = 10.0
+Token: TypeAlias = str | Callable[[], str] | None
+"""A bearer token, or what gives a fresh one whenever the server is asked."""
 
 
 class Access(msgspec.Struct, frozen=True, rename="camel"):
@@ -28,10 +31,10 @@ class _Problem(msgspec.Struct):
 class Door:
     """The server's `POST /tokens`, which also sees to it that an agent comes."""
 
-    def __init__(self, base: str, token: str | None) -> None:
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+    def __init__(self, base: str, token: Token) -> None:
         self.base = base.rstrip("/")
-        self._http = httpx2.AsyncClient(headers=headers, timeout=PATIENCE)
+        self._token = token
+        self._http = httpx2.AsyncClient(timeout=PATIENCE)
 
     async def aclose(self) -> None:
         await self._http.aclose()
@@ -39,8 +42,13 @@ class Door:
     async def knock(self, conversation_id: str | None, device: str) -> Access:
         """Unavailable is worth another try; NotFound, Forbidden and AliciaError are not."""
         wanted = {"conversationId": conversation_id} if conversation_id else {}
+        token = self._token() if callable(self._token) else self._token
         try:
-            answer = await self._http.post(f"{self.base}/api/v1/tokens", json={**wanted, "device": device})
+            answer = await self._http.post(
+                f"{self.base}/api/v1/tokens",
+                json={**wanted, "device": device},
+                headers={"Authorization": f"Bearer {token}"} if token else {},
+            )
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
             raise AliciaError(f"{self.base!r} is no address of a server: {error}") from error
         except httpx2.HTTPError as error:

@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from alicia import ids
-from alicia.client.access import Door
+from alicia.client.access import Door, Token
 from alicia.client.conversation import Conversation
 from alicia.client.store import Store
 from alicia.errors import AliciaError
@@ -22,7 +22,7 @@ async def connect(
     conversation_id: str | None = None,
     *,
     device: str | None = None,
-    token: str | None = None,
+    token: Token = None,
     store: str | PathLike[str] | None = None,
     history: bool = False,
     features: Sequence[str] = ("streaming",),
@@ -37,10 +37,11 @@ async def connect(
     no `conversation_id`, those of a conversation that never reached the server, which then is this one.
 
     `device` names this program among the user's; by default it has a name of its own for each conversation.
-    `token` is the bearer token of a server that asks for one. `store` is the folder where cursor and outbox
-    are kept (":memory:" keeps nothing; the default is the user's data folder). With `history` the whole log
-    is replayed and kept in `conversation.log`; without, the conversation goes on where this device left off,
-    or at its end. `features`, `language`, `preferences` and `tools` go into the Configuration.
+    `token` is the bearer token of a server that asks for one, or a function that gives a fresh one. `store`
+    is the folder where cursor and outbox are kept (":memory:" keeps nothing; the default is the user's data
+    folder). With `history` the whole log is replayed and kept in `conversation.log`; without, the
+    conversation goes on where this device left off, or at its end. `features`, `language`, `preferences` and
+    `tools` go into the Configuration.
     """
     if conversation_id is not None:
         conversation_id = ids.parse(ids.ConversationId, conversation_id)

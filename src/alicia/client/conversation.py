@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from typing import Any, Final, Self
 
 import msgspec
+import structlog
 
 from alicia import ids
 from alicia.client.access import Access, Door
 from alicia.client.answer import Answer
 from alicia.client.driver import Driver
-from alicia.client.events import Event, Hub, State
+from alicia.client.events import Event, Hub, LogRestarted, State
 from alicia.client.log import Log
 from alicia.client.store import Store
 from alicia.errors import AliciaError
@@ -24,12 +25,15 @@ from alicia.protocol.messages import (
     Body,
     ControlStop,
     ControlVariation,
+    Erasure,
     Map,
     StartAnswer,
     StopType,
     UserMessage,
     UserNote,
 )
+
+log = structlog.get_logger(__name__)
 
 LINGER_SECONDS: Final = 5.0
 """How long leaving waits for what was sent to be confirmed."""
@@ -232,8 +236,16 @@ class Conversation:
         try:
             await self._driver.run(access)
         except AliciaError as error:
-            self._failure = error
-            self._hub.end(error)
+            self._end(error)
+        except Exception as error:
+            log.exception("connection broke by a fault of its own", conversation_id=self.id)
+            fault = AliciaError(f"The connection broke by a fault of its own: {error!r}")
+            fault.__cause__ = error
+            self._end(fault)
+
+    def _end(self, error: AliciaError) -> None:
+        self._failure = error
+        self._hub.end(error)
 
 
 class _Current:
@@ -256,6 +268,10 @@ class _Current:
                 self._over(event.previous_id)
             case AssistantMessage():
                 self._over(event.id)
+            case Erasure():
+                self._open = [each for each in self._open if each not in event.ids]
+            case LogRestarted():
+                self._open.clear()
             case _:
                 pass
         return False

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 AGENT_SECONDS: Final = 5.0
 """How long to wait for an agent's word before the server is asked for one again."""
 INTERRUPTED: Final = "The connection is interrupted."
-RECONNECT_SECONDS: Final = 15.0
+RECONNECT_SECONDS: Final = 10.0
 """How long LiveKit may try to mend its connection before a new one is made."""
 STEADY_SECONDS: Final = 10.0
 """A connection that held so long is not to blame for the next loss."""
@@ -147,14 +147,14 @@ class Driver:
     async def _send_due(self, link: Link) -> None:
         now, session = self._now(), self._log.session
         self._save_if_due()
-        if session.wants_configuration and self._configure.at is None:
-            self._greet()
         if self._agent_wait.due(now):
             self._miss_agent(link)
-        if link.agent is None:
-            # Nobody would hear it; the agent's coming is an arrival.
+        if link.agent is None or self._give_up_at is not None:
+            # Nobody would hear it; the agent's coming is an arrival, and so is the connection's mending.
             self._configure.at = None
             return
+        if session.wants_configuration and self._configure.at is None:
+            self._greet()
         if self._configure.due(now):
             self._configure.wait(now)
             await link.send(encode(session.configuration(**self._settings)))
@@ -177,7 +177,7 @@ class Driver:
         before = self._log.session.outbox
         if self._log.take(data):
             self._configure.stop()
-        if self._configure.at is None:
+        if self._configure.at is None and self._give_up_at is None:
             # It has answered our Configuration, and it speaks.
             self._agent_wait.stop()
             self._change(State.ONLINE)

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 TOPIC: Final = "alicia"
 ATTRIBUTE: Final = "alicia.device"
 CONNECT_SECONDS: Final = 5.0
+SEND_SECONDS: Final = 10.0
 STREAM_SECONDS: Final = 30.0
 """How long a large envelope may take; what is lost with it is asked for again."""
 
@@ -92,7 +93,8 @@ class Link:
             await asyncio.shield(joining)
         except asyncio.CancelledError:
             await asyncio.wait([joining])
-            await leave(self._room)
+            if joining.exception() is None:
+                await leave(self._room)
             raise
         except (rtc.ConnectError, OSError) as error:
             raise Unavailable(f"The room at {access.url} can't be joined.") from error
@@ -104,18 +106,23 @@ class Link:
         agent = self.agent
         if agent is None or not self._room.isconnected():
             return
-        me = self._room.local_participant
         try:
-            if len(data) <= PACKET_BYTES:
-                await me.publish_data(data, reliable=True, destination_identities=[agent], topic=TOPIC)
-                return
-            writer = await me.stream_bytes(
-                "envelope", total_size=len(data), topic=TOPIC, destination_identities=[agent]
-            )
-            await writer.write(data)
-            await writer.aclose()
-        except (PublishDataError, StreamError, ConnectionError) as error:
+            # A connection that is about to be lost may keep a packet for ever.
+            async with asyncio.timeout(SEND_SECONDS):
+                await self._publish(data, agent)
+        except (PublishDataError, StreamError, ConnectionError, TimeoutError) as error:
             log.info("packet not sent", extra={"reason": type(error).__name__, "bytes": len(data)})
+
+    async def _publish(self, data: bytes, agent: str) -> None:
+        me = self._room.local_participant
+        if len(data) <= PACKET_BYTES:
+            await me.publish_data(data, reliable=True, destination_identities=[agent], topic=TOPIC)
+            return
+        writer = await me.stream_bytes(
+            "envelope", total_size=len(data), topic=TOPIC, destination_identities=[agent]
+        )
+        await writer.write(data)
+        await writer.aclose()
 
     async def leave(self) -> None:
         await leave(self._room)

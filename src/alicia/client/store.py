@@ -7,7 +7,8 @@ programs in the same conversation are two devices with a file each.
 import re
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Self
 
@@ -105,14 +106,14 @@ class Store:
 
     def append(self, envelope: bytes) -> None:
         """Keep an envelope; once this returns, it is not lost with the process."""
-        with self._connection:
+        with self._transaction():
             self._connection.execute("INSERT INTO outbox (envelope) VALUES (?)", (envelope,))
 
     def save(self, state: State, *, confirmed: int = 0) -> None:
         """Keep the state, and let go of the oldest `confirmed` bodies, in one step."""
         self.state = state
         self.kept = True
-        with self._connection:
+        with self._transaction():
             self._connection.execute(
                 """
                 DELETE FROM outbox
@@ -123,6 +124,14 @@ class Store:
             self._connection.execute(
                 "INSERT OR REPLACE INTO state VALUES (1, ?)", (msgspec.json.encode(state).decode(),)
             )
+
+    @contextmanager
+    def _transaction(self) -> Generator[None]:
+        try:
+            with self._connection:
+                yield
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path} can't keep the conversation's state: {error}") from error
 
     def rename(self, conversation_id: str) -> None:
         """The conversation has got its id: its file gets that name, if it has none yet."""
