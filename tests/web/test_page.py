@@ -4,7 +4,7 @@ import re
 import signal
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, BrowserContext, expect
 
 from support.browser import OpenTab, Tab, Theme
 from support.scripted import Reasoning, Script, Text
@@ -132,3 +132,21 @@ async def test_without_an_agent_the_page_says_so_and_sends_when_one_comes(
     await tab.online()
     await expect(tab.questions).to_have_count(2)
     assert len(web.model.chats) == 2
+
+
+async def test_a_server_that_asks_for_tokens_gets_one(
+    stack: Stack, user: str, context: BrowserContext, axe: str
+) -> None:
+    stack.model.say("Welcome.")
+    page = await context.new_page()
+    await page.goto(stack.url)
+    tab = Tab(page, stack.url)
+    token = page.get_by_label("Your token")
+    await token.fill("not a token")
+    await token.press("Enter")
+    await expect(page.get_by_role("alert")).to_have_text("This token is not valid here.")
+    assert await tab.axe(axe) == []
+    await token.fill(stack.token(user))
+    await token.press("Enter")
+    await tab.say("Hello.")
+    await expect(tab.answers).to_contain_text("Welcome.")

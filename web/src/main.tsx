@@ -2,8 +2,10 @@ import "@fontsource-variable/geist/index.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
+import { Refused } from "./client/access";
 import { Desk } from "./client/desk";
 import { App } from "./ui/App";
+import { SignIn } from "./ui/SignIn";
 import "./ui/styles/index.css";
 import { applyTheme, readTheme } from "./ui/theme";
 import { Trouble } from "./ui/Trouble";
@@ -19,6 +21,9 @@ if (place) {
           <App desk={desk} />
         </StrictMode>,
       ),
-    (error: unknown) => root.render(<Trouble reason={String(error)} />),
+    (error: unknown) => {
+      const stranger = error instanceof Refused && error.status === 401;
+      root.render(stranger ? <SignIn /> : <Trouble reason={String(error)} />);
+    },
   );
 }

@@ -1,8 +1,7 @@
-const NAME = "alicia";
 const VERSION = 1;
 
 /** What this browser keeps: the logs it has seen, what it has not sent yet, and the conversations it knows. */
-export function openDatabase(name = NAME): Promise<IDBDatabase> {
+export function openDatabase(name: string): Promise<IDBDatabase> {
   const request = indexedDB.open(name, VERSION);
   request.onupgradeneeded = () => {
     const database = request.result;

@@ -4,6 +4,7 @@ import { nameDevice } from "./device";
 import { newId } from "./ids";
 import { Library } from "./library";
 import { Outbox } from "./outbox";
+import { whoAmI } from "./user";
 
 const LINGER = 1_000;
 
@@ -21,8 +22,10 @@ export class Desk {
     readonly library: Library,
   ) {}
 
+  /** Throws Refused if somebody has to sign in first. */
   static async make(): Promise<Desk> {
-    const [database, device] = await Promise.all([openDatabase(), nameDevice()]);
+    const [user, device] = await Promise.all([whoAmI(), nameDevice()]);
+    const database = await openDatabase(`alicia:${user}`);
     void navigator.storage?.persist?.();
     const desk = new Desk(database, device, new Library(database));
     await desk.library.open();
@@ -88,10 +91,10 @@ export class Desk {
 
   async #sendWhatWaits(): Promise<void> {
     for (const id of await new Outbox(this.database).waiting()) {
-      if (this.#open.has(id)) continue;
-      const conversation = this.open(id);
+      const inView = this.#open.get(id);
+      const conversation = inView ?? this.open(id);
       conversation.start();
-      this.leave(conversation);
+      if (!inView) this.leave(conversation);
     }
   }
 }

@@ -32,7 +32,7 @@ export function Icon({ name }: { name: IconName }) {
 export function StopIcon() {
   return (
     <svg className="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
-      <rect x="7" y="7" width="10" height="10" rx="2" fill="currentColor" stroke="none" />
+      <rect x="5" y="5" width="14" height="14" rx="3" fill="currentColor" stroke="none" />
     </svg>
   );
 }

@@ -28,7 +28,7 @@ export const Answer = memo(
         {!under && !message.erased && (
           <footer className="actions">
             <Stepper shown={shown} onChoose={(id) => conversation.choose(id)} />
-            <CopyButton text={message.text} label="Copy answer" />
+            {message.text && <CopyButton text={message.text} label="Copy answer" />}
             <IconButton icon="again" label="Answer again" onClick={again} />
             <IconButton icon="note" label="Add a note" onClick={() => toggle("note")} expanded={open === "note"} />
             <button
