@@ -10,10 +10,11 @@ import structlog
 
 from alicia.config import Config
 from alicia.engine.conversation import Services
-from alicia.engine.ports import NoRecall
 from alicia.errors import ConfigError
 from alicia.ledger.ledger import Ledger
 from alicia.llm.chat import LOOPBACK, ChatModel, Patience
+from alicia.memory.embeddings import Embedder
+from alicia.memory.memory import Memory
 from alicia.storage.pool import make_pool
 
 log = structlog.get_logger(__name__)
@@ -30,7 +31,7 @@ CONNECTIONS: Final = 10
 
 
 @asynccontextmanager
-async def open_services(config: Config, agent_id: str) -> AsyncGenerator[Services]:
+async def open_services(config: Config, agent_id: str, embedder: Embedder) -> AsyncGenerator[Services]:
     """The database's pool, the ledger and the model, for as long as the worker lives."""
     if config.llm is None:
         raise ConfigError("Set ALICIA_LLM_URL, or start everything with `alicia up`.")
@@ -47,7 +48,7 @@ async def open_services(config: Config, agent_id: str) -> AsyncGenerator[Service
             pool=pool,
             ledger=Ledger(pool, agent_id),
             model=model,
-            recall=NoRecall(),
+            recall=Memory(pool, embedder, model),
             budget=WINDOW - WINDOW // ANSWER_SHARE,
             answer_tokens=WINDOW // ANSWER_SHARE,
         )

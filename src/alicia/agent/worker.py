@@ -17,6 +17,7 @@ from alicia.agent.services import open_services
 from alicia.agent.sweep import sweep
 from alicia.config import Config
 from alicia.engine.conversation import Services
+from alicia.memory.embeddings import Embedder
 
 JOBS_AT_ONCE: Final = 100
 DRAIN_SECONDS: Final = 600
@@ -94,7 +95,7 @@ class Worker:
             del self._jobs[job]
 
 
-async def run(config: Config, registered: Callable[[], None] = lambda: None) -> None:
+async def run(config: Config, embedder: Embedder, registered: Callable[[], None] = lambda: None) -> None:
     """Work until told to stop; call `registered` when LiveKit first knows this worker.
 
     SIGTERM and SIGINT drain: running answers end, new rooms go to others. SIGQUIT stops at once and leaves
@@ -112,7 +113,7 @@ async def run(config: Config, registered: Callable[[], None] = lambda: None) -> 
 
     agent_id = secrets.token_hex(8)
     async with (
-        open_services(config, agent_id) as services,
+        open_services(config, agent_id, embedder) as services,
         api.LiveKitAPI(livekit.url, livekit.api_key, livekit.api_secret) as server_api,
         asyncio.TaskGroup() as group,
     ):

@@ -14,10 +14,16 @@ def agent(notify: Annotated[int | None, typer.Option(hidden=True)] = None) -> No
     os.environ.setdefault("LIVEKIT_AGENTS_PRELOAD_LOCAL_INFERENCE", "0")
 
     from alicia.agent.worker import run
+    from alicia.cli.embedding import make_embedder
     from alicia.config import Config
     from alicia.local.notify import READY, tell
     from alicia.telemetry import logs
 
     config = Config.from_environ()
     logs.set_up(config.log_level)
-    asyncio.run(run(config, lambda: tell(notify, READY)))
+
+    async def work() -> None:
+        async with make_embedder(config) as embedder:
+            await run(config, embedder, lambda: tell(notify, READY))
+
+    asyncio.run(work())

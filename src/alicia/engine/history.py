@@ -7,9 +7,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from alicia import ids
-from alicia.engine.ports import Recalled
 from alicia.engine.prompt import Turn, build
 from alicia.llm.messages import Message
+from alicia.memory.memory import Recalled
 
 GO_ON: Final = "[You were cut off. Go on exactly where your last message ends, and repeat nothing.]"
 

@@ -3,10 +3,9 @@
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, Protocol
 
-import msgspec
-
-from alicia.ids import MemoryId, SentenceId
+from alicia.ids import ConversationId, SentenceId
 from alicia.llm.messages import Delta, Message, Tool, ToolCall
+from alicia.memory.memory import Recalled
 from alicia.tools.definition import Caller, Hint
 from alicia.tools.outcome import ToolOutcome
 
@@ -29,34 +28,19 @@ class ChatModel(Protocol):
         ...
 
 
-class Recalled(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that may help, and how it was found: all that a MemoryTrace and its row need."""
-
-    memory_id: MemoryId
-    content: str
-    memory_type: str | None = None
-    confidence: float | None = None
-    """How sure the recall is that it helps, 0 to 1."""
-    similarity: float | None = None
-    position: int | None = None
-    query_prompt: str | None = None
-    metadata: dict[str, Any] = {}
-
-
 class Recall(Protocol):
     """Memories of one user."""
 
-    async def recall(self, user_id: str, conversation: Sequence[Message], message: str) -> list[Recalled]:
+    async def recall(
+        self,
+        user_id: str,
+        conversation: Sequence[Message],
+        message: str,
+        *,
+        conversation_id: ConversationId | None = None,
+    ) -> list[Recalled]:
         """The memories that may help to answer `message`, best first; `conversation` came before it."""
         ...
-
-
-class NoRecall:
-    """Remembers nothing."""
-
-    async def recall(self, user_id: str, conversation: Sequence[Message], message: str) -> list[Recalled]:
-        """Nothing."""
-        return []
 
 
 class ToolBox(Protocol):

@@ -8,13 +8,14 @@ import structlog
 from alicia import ids
 from alicia.engine.broadcast import Broadcast
 from alicia.engine.history import History
-from alicia.engine.ports import ChatModel, Recall, Recalled
+from alicia.engine.ports import ChatModel, Recall
 from alicia.engine.pump import Pump
 from alicia.engine.sentences import Splitter
 from alicia.errors import ModelUnavailable
 from alicia.ledger.entries import Entry
 from alicia.ledger.entries import Recalled as Found
 from alicia.llm.messages import Delta, ReasoningDelta, TextDelta
+from alicia.memory.memory import Recalled
 from alicia.protocol.messages import (
     AnswerStatus,
     AssistantMessage,
@@ -95,7 +96,14 @@ class Answer:
         if self.question.begun:
             return []
         earlier, text = self._history.before(self.question.message_id)
-        return await self._recall.recall(self._user_id, earlier, text)
+        try:
+            return await self._recall.recall(
+                self._user_id, earlier, text, conversation_id=self._conversation_id
+            )
+        except Exception:
+            # An answer without memories is better than none.
+            log.exception("recall failed", message_id=self.id)
+            return []
 
     async def _start(self, memories: list[Recalled]) -> None:
         opening = StartAnswer(
@@ -122,6 +130,7 @@ class Answer:
             query_prompt=memory.query_prompt,
             similarity_score=memory.similarity,
             position_in_results=memory.position,
+            meta=memory.meta,
         )
         return Entry(body, private=found)
 

@@ -1,0 +1,72 @@
+"""Memories in a conversation: recalled, traced, given to the model, and nobody else's."""
+
+from alicia.local.embedder import LocalEmbedder
+from alicia.memory.memory import Memory
+from alicia.protocol.messages import MemoryTrace
+from alicia.storage.memories import NewMemory
+from alicia.storage.pool import Pool
+from support.device import device
+from support.stack import Stack
+from support.tables import journal, rows
+
+QUESTION = "Which restaurants should I visit in my town?"
+
+
+async def known(pool: Pool, user: str, *contents: str) -> list[str]:
+    """Let a user's memory hold these."""
+    async with LocalEmbedder() as embedder:
+        new = [NewMemory(content=content, memory_type="profile_attribute") for content in contents]
+        return list(await Memory(pool, embedder).add(user, new))
+
+
+async def test_two_memories_are_traced_between_the_start_and_a_personal_answer(
+    stack: Stack, user: str, pool: Pool
+) -> None:
+    memory_ids = await known(
+        pool,
+        user,
+        "The user visits restaurants in Porto, the town they live in.",
+        "Of all restaurants in town, the user visits Italian ones most.",
+    )
+    stack.model.say("In Porto, try the Italian place by the river.")
+    async with device(stack, user) as alone:
+        answer_id = await alone.ask(QUESTION)
+        kinds = [type(body).__name__ for body in alone.bodies[1:]]
+        assert kinds == ["StartAnswer", "MemoryTrace", "MemoryTrace", "AssistantSentence"]
+        traces = alone.all(MemoryTrace)
+        question = alone.bodies[0]
+        assert {trace.memory_id for trace in traces} == set(memory_ids)
+        for trace in traces:
+            assert (trace.previous_id, trace.action, trace.memory_type) == (
+                question.id,
+                "retrieved",
+                "profile_attribute",
+            )
+            assert trace.metadata is not None
+            assert trace.metadata["answerId"] == answer_id
+            assert 0 < trace.metadata["retrievalScore"] <= 1
+        used = await rows(
+            pool,
+            """
+            SELECT memory_id, message_id, query_prompt, position_in_results, similarity_score > 0
+              FROM alicia_memory_used
+             WHERE conversation_id = %s
+             ORDER BY position_in_results
+            """,
+            alone.id,
+        )
+        assert used == [
+            (trace.memory_id, question.id, QUESTION, place, True) for place, trace in enumerate(traces, 1)
+        ]
+        prompt = stack.model.chats[-1].json["messages"][-1]["content"]
+        assert "Porto" in prompt
+        assert "Italian" in prompt
+        assert alone.log == await journal(pool, alone.id)
+
+
+async def test_another_users_memories_never_appear(stack: Stack, user: str, pool: Pool) -> None:
+    await known(pool, f"{user}-neighbour", "The user lives in the town of Porto.")
+    async with device(stack, user) as alone:
+        await alone.ask(QUESTION)
+        assert alone.all(MemoryTrace) == []
+        assert "Porto" not in str(stack.model.chats[-1].json)
