@@ -24,7 +24,7 @@ SECRET = "a secret that only the tests of Alicia know"
 class Part:
     """One command of Alicia's as a process, which a test may kill and start again."""
 
-    def __init__(self, command: str, home: Path, settings: dict[str, str], ready: str) -> None:
+    def __init__(self, command: str, home: Path, settings: dict[str, str], *ready: str) -> None:
         self.log = home / f"{command}-{secrets.token_hex(3)}.log"
         self._command, self._home, self._settings, self._ready = command, home, settings, ready
         self._process: subprocess.Popen[bytes] | None = None
@@ -51,7 +51,8 @@ class Part:
 
         def settled() -> bool:
             assert process.poll() is None, self.log.read_text()
-            return self._ready in self.log.read_text()
+            said = self.log.read_text()
+            return all(words in said for words in self._ready)
 
         eventually(settled, f"{self._command} is ready")
 
@@ -121,7 +122,7 @@ class Stack:
 
     def start_agent(self) -> Part:
         """Another agent, ready to take rooms."""
-        agent = self._part("agent", "registered worker")
+        agent = self._part("agent", "registered worker", "embeddings ready")
         self._agents.append(agent)
         agent.start()
         agent.wait_ready()
@@ -137,7 +138,7 @@ class Stack:
         claims = {"sub": user, "exp": 2_000_000_000}
         return jwt.encode(claims, SECRET, algorithm="HS256")
 
-    def _part(self, command: str, ready: str) -> Part:
+    def _part(self, command: str, *ready: str) -> Part:
         settings = {
             "ALICIA_HOST": self._host,
             "ALICIA_PORT": str(self.port),
@@ -150,7 +151,7 @@ class Stack:
             "ALICIA_AGENT_NAME": self._name,
             **({"ALICIA_AUTH_SECRET": SECRET} if self._auth else {}),
         }
-        return Part(command, self.home, settings, ready)
+        return Part(command, self.home, settings, *ready)
 
     def _end(self) -> None:
         for part in (*self._agents, self.api):

@@ -10,7 +10,7 @@ import structlog
 
 from alicia.config import Config
 from alicia.engine.conversation import Services
-from alicia.errors import ConfigError
+from alicia.errors import ConfigError, ModelUnavailable
 from alicia.ledger.ledger import Ledger
 from alicia.llm.chat import LOOPBACK, ChatModel, Patience
 from alicia.memory.embeddings import Embedder
@@ -52,11 +52,24 @@ async def open_services(config: Config, agent_id: str, embedder: Embedder) -> As
             budget=WINDOW - WINDOW // ANSWER_SHARE,
             answer_tokens=WINDOW // ANSWER_SHARE,
         )
-        asking = tasks.create_task(_learn_window(services, model))
+        background = [
+            tasks.create_task(_learn_window(services, model)),
+            tasks.create_task(_warm(embedder)),
+        ]
         try:
             yield services
         finally:
-            asking.cancel()
+            for task in background:
+                task.cancel()
+
+
+async def _warm(embedder: Embedder) -> None:
+    """Load the model for memories before the first question wants it."""
+    try:
+        await embedder.embed(["warm"])
+        log.info("embeddings ready", model=embedder.model)
+    except ModelUnavailable as error:
+        log.warning("memories are found by words only", reason=str(error))
 
 
 async def _learn_window(services: Services, model: ChatModel) -> None:
