@@ -27,6 +27,9 @@ from alicia.storage.switch import memory_is_on
 FLOOR: Final = 0.25
 """What fits less well is not brought up. Of what answers a question, 98% lie above."""
 
+MEANT: Final = 0.42
+"""What is so near in meaning needs no word in common."""
+
 BESIDE_THE_BEST: Final = 0.6
 """What fits so much less than the best is not brought up either."""
 
@@ -67,6 +70,7 @@ class Memory:
     """One for all conversations; safe to share. Without a model it learns only what it is told to keep."""
 
     def __init__(self, pool: Pool, embedder: Embedder, model: Completer | None = None) -> None:
+        self.model = model
         self._pool = pool
         self._embedder = embedder
         self._searcher = Searcher(pool, embedder)
@@ -208,9 +212,10 @@ class Memory:
 
 def _fitting(found: Sequence[Found]) -> list[Found]:
     """What is worth bringing up, pinned ones first: these may fit half as well."""
-    floor = max(FLOOR, BESIDE_THE_BEST * max((one.score for one in found), default=0.0))
+    beside = BESIDE_THE_BEST * max((one.score for one in found), default=0.0)
     pinned = [one for one in found if one.memory.pinned and one.score >= FLOOR / 2]
-    return pinned + [one for one in found if not one.memory.pinned and one.score >= floor]
+    fits = [one for one in found if one.score >= FLOOR or one.ranked.meaning >= MEANT]
+    return pinned + [one for one in fits if one.score >= beside and not one.memory.pinned]
 
 
 def _recalled(found: Found, position: int, query: Query, said: str | None) -> Recalled:

@@ -12,6 +12,8 @@ LONGEST: Final = 2000
 """How many characters of a message are looked at: of a longer one its end, where the question usually is."""
 
 _CONTEXT: Final = 400
+_OWN: Final = re.compile(r"\b(?:my|mine|our|ours)\b", re.IGNORECASE)
+_SELF: Final = re.compile(r"\b(?:I|me|myself|we|us)\b(?!['’])")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -40,8 +42,14 @@ class Query(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """What is embedded, and kept as `query_prompt`."""
+        """What is kept as `query_prompt`."""
         return f"{self.message}\n{self.context}" if self.context else self.message
+
+    @property
+    def meant(self) -> str:
+        """What is embedded: memories speak of "the user", who says "I"."""
+        text = _OWN.sub("the user's", self.text)
+        return _SELF.sub("the user", text)
 
 
 def make_query(message: str, conversation: Sequence[Message] = ()) -> Query | None:

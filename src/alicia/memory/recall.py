@@ -79,7 +79,7 @@ class Searcher:
         `vector` is the query's, where the caller has it already.
         """
         async with asyncio.TaskGroup() as tasks:
-            embedding = tasks.create_task(self._embed(query.text, vector))
+            embedding = tasks.create_task(self._embed(query.meant, vector))
             async with self._pool.connection() as conn, conn.transaction():
                 await seeds.prepare(conn)
                 sampled = await recall.sample(conn, owner, query.message, query.context)
