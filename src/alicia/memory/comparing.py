@@ -46,7 +46,7 @@ def compare(known: str, said: str, similarity: float | None) -> Relation:
     before, after = words_of(known), words_of(said)
     if [_stem(word) for word in before] == [_stem(word) for word in after]:
         return "same"
-    values = _values(known) | _values(said)
+    values = values_of(known) | values_of(said)
     if set(before) & set(after) & _SINGLE and _without(before, values) == _without(after, values):
         return "changes"
     differing = {_stem(word) for word in before} ^ {_stem(word) for word in after}
@@ -60,7 +60,7 @@ def words_of(text: str) -> list[str]:
     return [_ALIKE.get(word, word) for word in found if word not in _EMPTY]
 
 
-def _values(text: str) -> set[str]:
+def values_of(text: str) -> set[str]:
     """Names and numbers: words with a capital that do not begin the sentence, or with a digit."""
     found = [word.replace("’", "'") for word in _WORD.findall(text)]
     capitals = {word for word in found[1:] if word[0].isupper()}

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, Protocol
 import msgspec
 
 from alicia.llm.messages import Message
-from alicia.memory.comparing import words_of
+from alicia.memory.comparing import values_of, words_of
 from alicia.memory.guard import is_order
 from alicia.storage.memories import Memory
 
@@ -138,7 +138,10 @@ def holds(fact: Fact, said: str) -> bool:
     if not quoted or sum(word in spoken for word in quoted) < 0.7 * len(quoted):
         return False
     told = [_head(word) for word in words_of(content)]
-    if not told or sum(word in spoken for word in told) < 0.5 * len(told):
+    # A sentence made of a name or a number that was said may use other words around it.
+    values = [_head(word) for word in values_of(content)]
+    share = 0.3 if values and all(word in spoken for word in values) else 0.5
+    if not told or sum(word in spoken for word in told) < share * len(told):
         return False
     return not _around(fact.quote, said).rstrip().endswith("?")
 
