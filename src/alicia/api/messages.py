@@ -8,13 +8,14 @@ from pydantic import AliasChoices, Field
 
 from alicia import ids
 from alicia.api import cursors
-from alicia.api.conversations import ConversationId, owned
+from alicia.api.conversations import ConversationId
 from alicia.api.cursors import Before, Limit, Numbered
 from alicia.api.problems import Problem, documented
 from alicia.api.scope import Conn, Shared, User, Writer
 from alicia.api.shapes import Answer, Page
 from alicia.storage import messages as stored
 from alicia.storage import traces
+from alicia.storage.found import is_erased
 
 routes = APIRouter(tags=["messages"])
 
@@ -179,12 +180,11 @@ async def list_messages(
     ] = False,
 ) -> History:
     """The newest messages, oldest of them first; `next` leads to older ones."""
-    await owned(conn, user, conversation_id)
     place = cursors.decode(Numbered, before)
     page = await stored.history(
         conn, user, conversation_id, before=place and place.number, limit=limit, superseded=superseded
     )
-    if page is None:
+    if page is None or (not page.messages and await is_erased(conn, conversation_id)):
         raise Problem(404, "There is no such conversation.")
     return History(
         items=[Message.model_validate(each) for each in page.messages],

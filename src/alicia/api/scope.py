@@ -41,46 +41,47 @@ class Services:
     limits: Limits = field(default_factory=Limits)
 
 
-def services(request: Request) -> Services:
+# All of these are coroutines although some never wait, since FastAPI runs plain functions in threads. Each
+# takes the request itself, since every further step of FastAPI's costs a good part of a short query.
+
+
+async def services(request: Request) -> Services:
     """The application's; they are made by its lifespan, in its loop."""
     return request.app.state.services
 
 
-Shared = Annotated[Services, Depends(services)]
-
-
-async def caller(request: Request, shared: Shared) -> Caller:
+async def caller(request: Request) -> Caller:
     """Who is calling; Problem 401 when that is not proven."""
-    return await shared.auth(request)
+    return await (await services(request)).auth(request)
 
 
-TheCaller = Annotated[Caller, Depends(caller)]
-
-
-def user(known: TheCaller) -> str:
+async def user(request: Request) -> str:
     """The caller's name, which every query is scoped to."""
-    return known.user
+    return (await caller(request)).user
 
 
-def writer(known: TheCaller, shared: Shared) -> str:
+async def writer(request: Request) -> str:
     """The caller's name, counted as one more write."""
-    shared.limits.writes.take(known.user)
-    return known.user
+    name = await user(request)
+    (await services(request)).limits.writes.take(name)
+    return name
 
 
-def administrator(known: TheCaller, shared: Shared) -> str:
+async def administrator(request: Request) -> str:
     """The caller's name if they may change what concerns all users."""
-    if not known.admin:
+    if not (await caller(request)).admin:
         raise Problem(403, "This concerns all users: it needs a token made with `alicia token --admin`.")
-    return writer(known, shared)
+    return await writer(request)
 
 
-async def connection(shared: Shared) -> AsyncGenerator[Connection]:
+async def connection(request: Request) -> AsyncGenerator[Connection]:
     """A connection for the length of the call, given back before the answer is sent."""
-    async with shared.pool.connection() as conn:
+    async with (await services(request)).pool.connection() as conn:
         yield conn
 
 
+Shared = Annotated[Services, Depends(services)]
+TheCaller = Annotated[Caller, Depends(caller)]
 User = Annotated[str, Depends(user)]
 Writer = Annotated[str, Depends(writer)]
 Administrator = Annotated[str, Depends(administrator)]

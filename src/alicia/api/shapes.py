@@ -12,17 +12,17 @@ T = TypeVar("T")
 
 
 class Json(BaseModel):
-    """camelCase outside, snake_case inside."""
+    """camelCase outside, snake_case inside. What is sent here must have the right types as it is."""
 
     model_config = ConfigDict(
-        alias_generator=to_camel, populate_by_name=True, extra="forbid", from_attributes=True
+        alias_generator=to_camel, populate_by_name=True, extra="forbid", from_attributes=True, strict=True
     )
 
 
 class Answer(Json):
     """What is sent; clients ignore fields that they do not know."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", strict=False)
 
 
 def _storable(value: dict[str, Any]) -> dict[str, Any]:

@@ -1,9 +1,14 @@
 """Conversations found by words of their titles and of all that was said in them."""
 
+from typing import Final
+
 from alicia.ids import MessageId
 from alicia.storage.conversations import Conversation, Status
 from alicia.storage.pool import Connection
 from alicia.storage.rows import fetch_all
+
+MOST: Final = 2_000
+"""How many messages with the words are ranked, the latest: a word that is everywhere tells little."""
 
 
 class FoundConversation(Conversation, frozen=True, kw_only=True):
@@ -49,11 +54,16 @@ async def find_conversations(
             SELECT DISTINCT ON (m.conversation_id) m.conversation_id, m.id AS message_id, m.contents,
                    ts_rank(to_tsvector('english', m.contents), words.sought, 1)::float8 AS rank
               FROM words
-              JOIN alicia_messages m ON to_tsvector('english', m.contents) @@ words.sought
-              JOIN mine ON mine.id = m.conversation_id
-             WHERE m.completion_status = 'completed'
-               AND m.deleted_at IS NULL
-               AND m.superseded_by IS NULL
+             CROSS JOIN LATERAL (
+                   SELECT m.*
+                     FROM alicia_messages m
+                     JOIN mine ON mine.id = m.conversation_id
+                    WHERE to_tsvector('english', m.contents) @@ words.sought
+                      AND m.completion_status = 'completed'
+                      AND m.deleted_at IS NULL
+                      AND m.superseded_by IS NULL
+                    ORDER BY m.created_at DESC
+                    LIMIT %(most)s) m
              ORDER BY m.conversation_id, rank DESC, m.sequence_number DESC),
         ranked AS (
             SELECT mine.*, said.message_id, said.contents, words.sought,
@@ -83,6 +93,7 @@ async def find_conversations(
             "rank": rank,
             "last_id": last_id,
             "limit": limit,
+            "most": MOST,
         },
     )
 
