@@ -9,6 +9,7 @@ memory of the owner compared. The tables are printed and written to bench/result
 
 import argparse
 import asyncio
+import contextlib
 import random
 import secrets
 import statistics
@@ -16,6 +17,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from msgspec import Struct
 
 from alicia.local.embedder import LocalEmbedder
 from alicia.local.postgres import Postgres
@@ -81,6 +84,13 @@ def questions(count: int, seed: int) -> list[str]:
     return [f"{text} {words[2 * n]} {words[2 * n + 1]}" for n, text in enumerate(sentences(count, seed))]
 
 
+class Base(Struct, frozen=True):
+    """The sentences that memories are made of."""
+
+    texts: list[str]
+    vectors: list[Embedding]
+
+
 class Prepared:
     """An embedder whose vectors were made before."""
 
@@ -105,7 +115,7 @@ async def add(conn: Connection, owner: str, count: int) -> None:
                                  FROM generate_series(1, 4 + 0 * picks.n)),
                l2_normalize(own.embeddings + topic.embeddings), own.info,
                CASE WHEN right(%(owner)s, 1) = '#' THEN %(owner)s || picks.n / 1000 ELSE %(owner)s END,
-               'note', jsonb_build_object('position', picks.n)
+               'note', jsonb_build_object('position', picks.n, 'own', picks.own)
           FROM (SELECT n, (random() * 3999)::int AS own, abs(hashint4(n / 5)) %% 4000 AS topic
                   FROM generate_series(1, %(count)s) n) picks
           JOIN base own ON own.n = picks.own
@@ -147,21 +157,46 @@ async def build(conn: Connection) -> tuple[float, float, int, int]:
     return graph, words, row[0], row[1]
 
 
-async def times(pool: Pool, embedder: Prepared, owner: str, queries: Sequence[str]) -> tuple[float, float]:
-    """Milliseconds: median and 95th percentile."""
+class Times(Struct, frozen=True):
+    """Milliseconds of a recall: median, 95th percentile, and what it takes of a processor here and there."""
+
+    p50: float
+    p95: float
+    cpu: float
+
+    def __str__(self) -> str:
+        return f"{self.p50:.1f} ms | {self.p95:.1f} ms | {self.cpu:.1f} ms"
+
+
+def busy(server: Postgres) -> float:
+    """Processor seconds of this process and of PostgreSQL's, which a crowded machine changes little."""
+    spent = time.process_time()
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = status.read_text().rpartition(")")[2].split()
+            if int(fields[1]) == server.process.pid:
+                spent += int((status.parent / "schedstat").read_text().split()[0]) / 1e9
+    return spent
+
+
+async def times(
+    server: Postgres, pool: Pool, embedder: Prepared, owner: str, queries: Sequence[str]
+) -> Times:
     searcher = Searcher(pool, embedder)
+    for query in queries[:WARM]:
+        await searcher.search(owner, Query(message=query), limit=10)
+    before = busy(server)
     taken: list[float] = []
-    for query in [*queries[:WARM], *queries]:
+    for query in queries:
         began = time.perf_counter()
         await searcher.search(owner, Query(message=query), limit=10)
         taken.append(1000 * (time.perf_counter() - began))
-    taken = taken[WARM:]
-    return statistics.median(taken), statistics.quantiles(taken, n=20)[-1]
+    cpu = 1000 * (busy(server) - before) / len(queries)
+    return Times(statistics.median(taken), statistics.quantiles(taken, n=20)[-1], cpu)
 
 
-async def exact(conn: Connection, embedder: Prepared, owner: str, query: str) -> list[str]:
+async def exact(conn: Connection, vector: Embedding, owner: str, query: str) -> list[str]:
     """What recall would answer if it weighed every memory of the owner, in one pass over all of them."""
-    vector = (await embedder.embed([query]))[0]
     sampled = await recall.sample(conn, owner, query)
     counts = sorted(sampled.words, key=lambda count: count.memories)
     words = [Weighted(count.word, rarity(count.memories, sampled.size)) for count in counts]
@@ -172,46 +207,73 @@ async def exact(conn: Connection, embedder: Prepared, owner: str, query: str) ->
     return [one.id for one in rank(rows, words, sampled.average_length, limit=10)]
 
 
-async def recalls(pool: Pool, embedder: Prepared, owner: str, queries: Sequence[str]) -> tuple[float, float]:
-    """Shares of the exact result: of the nearest in meaning, and of the ten that are answered."""
-    searcher = Searcher(pool, embedder)
+async def recalls(pool: Pool, base: Base, owner: str) -> tuple[float, float, float]:
+    """How much is found: of the exactly nearest; of what was asked for, by recall and by the exact one.
+
+    Asked for is a memory by its own sentence and two of its made-up words.
+    """
+    async with pool.connection() as conn:
+        cursor = await conn.execute(
+            """
+            SELECT id, content, source_info ->> 'own'
+              FROM alicia_memory
+             WHERE created_by = %s
+             ORDER BY md5(id)
+             LIMIT %s
+            """,
+            (owner, COMPARED),
+        )
+        asked = await cursor.fetchall()
     near: list[float] = []
-    answered: list[float] = []
-    for query in queries[:COMPARED]:
-        vector = (await embedder.embed([query]))[0]
+    ours: list[bool] = []
+    exactly: list[bool] = []
+    for memory_id, content, own in asked:
+        text, vector = base.texts[int(own)], base.vectors[int(own)]
+        first, second, *_ = content.removeprefix(text).split()
+        query = f"{text} {first} {second}"
+        embedder = Prepared({query: vector})
         async with pool.connection() as conn, conn.transaction():
             await prepare(conn)
             wanted = Wanted(vector=vector)
             all_near = set(await seeds(conn, owner, wanted, limit=SEEDS, exactly=True))
             near.append(len(all_near & set(await seeds(conn, owner, wanted, limit=SEEDS))) / SEEDS)
-            best = set(await exact(conn, embedder, owner, query))
-        found = {one.memory.id for one in await searcher.search(owner, Query(message=query), limit=10)}
-        answered.append(len(best & found) / len(best))
-    return statistics.mean(near), statistics.mean(answered)
+            exactly.append(memory_id in await exact(conn, vector, owner, query))
+        found = await Searcher(pool, embedder).search(owner, Query(message=query), limit=10)
+        ours.append(memory_id in [one.memory.id for one in found])
+    return statistics.mean(near), statistics.mean(ours), statistics.mean(exactly)
 
 
-async def grow_others(pool: Pool, embedder: Prepared, queries: Sequence[str], most: int) -> list[str]:
-    lines = ["| other people's memories | p50 | p95 | against none |", "|---:|---:|---:|---:|"]
+async def grow_others(
+    server: Postgres, pool: Pool, embedder: Prepared, queries: Sequence[str], most: int
+) -> list[str]:
+    lines = [
+        "| other people's memories | p50 | p95 | processor | against none |",
+        "|---:|---:|---:|---:|---:|",
+    ]
     async with pool.connection() as conn:
         await add(conn, "one", 1000)
-        stored, first = 0, 0.0
+        stored = 0
+        first: Times | None = None
         for others in [size for size in (0, 1000, 10_000, 100_000, 1_000_000) if size <= most]:
             await without_indexes(conn)
             if others > stored:
                 await add(conn, f"others-{others}#", others - stored)
                 stored = others
             await build(conn)
-            p50, p95 = await times(pool, embedder, "one", queries)
-            first = first or p50
-            lines.append(f"| {others:,} | {p50:.1f} ms | {p95:.1f} ms | {p50 / first:.2f} × |")
+            took = await times(server, pool, embedder, "one", queries)
+            first = first or took
+            against = f"{took.p50 / first.p50:.2f} × (processor {took.cpu / first.cpu:.2f} ×)"
+            lines.append(f"| {others:,} | {took} | {against} |")
             print(lines[-1], flush=True)
     return lines
 
 
-async def grow_own(pool: Pool, embedder: Prepared, queries: Sequence[str], most: int) -> list[str]:
+async def grow_own(
+    server: Postgres, pool: Pool, base: Base, embedder: Prepared, queries: Sequence[str], most: int
+) -> list[str]:
     lines = [
-        "| own memories | p50 | p95 | nearest found | answers found | graph | words |",
-        "|---:|---:|---:|---:|---:|---:|---:|",
+        "| own memories | p50 | p95 | processor | nearest | asked-for found | exactly | graph | words |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     async with pool.connection() as conn:
         await conn.execute("TRUNCATE alicia_memory CASCADE")
@@ -221,12 +283,13 @@ async def grow_own(pool: Pool, embedder: Prepared, queries: Sequence[str], most:
             await add(conn, "big", own - stored)
             stored = own
             graph, words, graph_size, words_size = await build(conn)
-            p50, p95 = await times(pool, embedder, "big", queries)
-            near, answered = await recalls(pool, embedder, "big", queries)
+            took = await times(server, pool, embedder, "big", queries)
+            near, ours, exactly = await recalls(pool, base, "big")
             built = (
                 f"{graph:.0f} s, {graph_size / 2**20:.0f} MiB | {words:.0f} s, {words_size / 2**20:.0f} MiB"
             )
-            lines.append(f"| {own:,} | {p50:.1f} ms | {p95:.1f} ms | {near:.3f} | {answered:.3f} | {built} |")
+            found = f"{near:.3f} | {ours:.2f} | {exactly:.2f}"
+            lines.append(f"| {own:,} | {took} | {found} | {built} |")
             print(lines[-1], flush=True)
     return lines
 
@@ -234,7 +297,7 @@ async def grow_own(pool: Pool, embedder: Prepared, queries: Sequence[str], most:
 async def run(others: int, own: int) -> str:
     texts, queries = sentences(4000, seed=1), questions(ASKED, seed=2)
     async with LocalEmbedder() as model:
-        base = await model.embed(texts)
+        base = Base(texts, await model.embed(texts))
         vectors = dict(zip(queries, await model.embed(queries), strict=True))
         alone: list[float] = []
         for query in queries[:50]:
@@ -258,11 +321,11 @@ async def run(others: int, own: int) -> str:
                         """
                     )
                     async with cursor.copy("COPY base FROM STDIN") as copy:
-                        for number, (text, vector) in enumerate(zip(texts, base, strict=True)):
+                        for number, (text, vector) in enumerate(zip(texts, base.vectors, strict=True)):
                             info = '{"model": "minilm-l6-v2-int8", "dimension": 384}'
                             await copy.write_row((number, text, vector.padded, info))
-                apart = await grow_others(pool, embedder, queries, others)
-                alone_lines = await grow_own(pool, embedder, queries, own)
+                apart = await grow_others(server, pool, embedder, queries, others)
+                alone_lines = await grow_own(server, pool, base, embedder, queries, own)
         finally:
             await server.stop()
     parts = [

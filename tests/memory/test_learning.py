@@ -45,7 +45,7 @@ async def test_what_the_user_tells_is_stored_and_traced(talk: Talk, scripted: Sc
         fact("I live in Lisbon", "The user lives in Lisbon."),
         fact("I really like fado", "The user likes fado.", kind="user_preference"),
     )
-    assert await talk.known() == ["The user lives in Lisbon.", "The user likes fado."]
+    assert set(await talk.known()) == {"The user lives in Lisbon.", "The user likes fado."}
     traces = [entry.body for entry in talk.stored]
     assert all(isinstance(body, MemoryTrace) and body.action == "stored" for body in traces)
     async with talk.pool.connection() as conn:
