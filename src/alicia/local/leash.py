@@ -15,6 +15,8 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 PR_SET_KEEPCAPS = 8
+PR_SET_SECUREBITS = 28
+SECBIT_NO_SETUID_FIXUP = 1 << 2
 PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_RAISE = 2
 CAP_DAC_OVERRIDE = 1
@@ -46,6 +48,8 @@ def become_user(uid: int, gid: int) -> None:
     nor a data folder below root's own home.
     """
     check(libc.prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0), "cannot keep capabilities")
+    # Without this, access(2) forgets the right again for everyone but root, and initdb asks access(2).
+    check(libc.prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0), "cannot keep capabilities")
     os.setgroups([])
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
