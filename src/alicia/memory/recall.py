@@ -78,36 +78,33 @@ class Searcher:
 
         `vector` is the query's, where the caller has it already.
         """
-        async with asyncio.TaskGroup() as tasks:
-            embedding = tasks.create_task(self._embed(query.meant, vector))
-            async with self._pool.connection() as conn, conn.transaction():
-                await seeds.prepare(conn)
-                sampled = await recall.sample(conn, owner, query.message, query.context)
-                if not sampled.size:
-                    return []
-                size = await self._size(conn, owner, sampled)
-                words = _weigh(sampled)
-                any_of, all_of = choose_words(sampled, size)
-                wanted = Wanted(
-                    vector=await embedding,
-                    any_of=any_of,
-                    all_of=all_of,
-                    weights={word.word: word.weight for word in words},
-                    average_length=sampled.average_length,
-                    only=only,
-                )
-                exactly = size <= self._few
-                found = await seeds.seeds(conn, owner, wanted, limit=SEEDS, exactly=exactly)
-                named = [word.word for word in words]
-                rows = await recall.surroundings(conn, owner, found, named, wanted.vector, only, REACH)
-                ranked = rank(rows, words, sampled.average_length, limit)
-                memories = await recall.memories_by_id(conn, owner, [one.id for one in ranked])
+        # No connection is held while the embedder works: it may take as long as its patience.
+        vector = vector or await self._embed(query.meant)
+        async with self._pool.connection() as conn, conn.transaction():
+            await seeds.prepare(conn)
+            sampled = await recall.sample(conn, owner, query.message, query.context)
+            if not sampled.size:
+                return []
+            size = await self._size(conn, owner, sampled)
+            words = _weigh(sampled)
+            any_of, all_of = choose_words(sampled, size)
+            wanted = Wanted(
+                vector=vector,
+                any_of=any_of,
+                all_of=all_of,
+                weights={word.word: word.weight for word in words},
+                average_length=sampled.average_length,
+                only=only,
+            )
+            found = await seeds.seeds(conn, owner, wanted, limit=SEEDS, exactly=size <= self._few)
+            named = [word.word for word in words]
+            rows = await recall.surroundings(conn, owner, found, named, vector, only, REACH)
+            ranked = rank(rows, words, sampled.average_length, limit)
+            memories = await recall.memories_by_id(conn, owner, [one.id for one in ranked])
         return [Found(memory=memories[one.id], ranked=one) for one in ranked if one.id in memories]
 
-    async def _embed(self, text: str, vector: Embedding | None) -> Embedding | None:
+    async def _embed(self, text: str) -> Embedding | None:
         """The query's vector, or None when there is none in time."""
-        if vector is not None:
-            return vector
         try:
             async with asyncio.timeout(self._patience):
                 return (await self._embedder.embed([text]))[0]

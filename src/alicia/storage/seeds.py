@@ -16,6 +16,9 @@ from alicia.storage.pool import Connection
 EF_SEARCH: Final = 120
 """How many candidates a walk through the HNSW graph keeps: 100 find 99% of the nearest 24 among 100,000."""
 
+MOST_WALKED: Final = 5000
+"""How far a walk goes on where a filter, or a change of model, leaves little to be found."""
+
 MOST_HITS: Final = 2000
 """How many memories with the chosen words are weighed at most."""
 
@@ -62,9 +65,10 @@ async def prepare(conn: Connection) -> None:
         SELECT set_config('plan_cache_mode', 'force_generic_plan', true),
                set_config('enable_sort', 'off', true),
                set_config('hnsw.iterative_scan', 'relaxed_order', true),
+               set_config('hnsw.max_scan_tuples', %s, true),
                set_config('hnsw.ef_search', %s, true)
         """,
-        (str(EF_SEARCH),),
+        (str(MOST_WALKED), str(EF_SEARCH)),
     )
 
 
