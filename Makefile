@@ -40,7 +40,7 @@ check: .venv/.test-ready
 	@$(VENV)/basedpyright --level error
 	@echo "check: format, lint, layers and types are in order"
 
-test-python: .venv/.test-ready
+test-python: .venv/.test-ready weights-small
 	@$(PYTEST) tests $(addprefix --ignore=,$(STACK_TESTS))
 
 test-web: web/dist/index.html
