@@ -10,6 +10,8 @@ COMPILE := ../$(VENV)/uv pip compile --quiet --universal --python-version 3.11 -
 WEB_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/dist/*' 2>/dev/null)
 # Tests that need LiveKit, models or a browser; all the others need only Python.
 STACK_TESTS := $(wildcard tests/agent tests/client tests/local tests/models tests/web)
+# Which set of packages the models are put together with; one installer at a time works on the environment.
+READY := .venv/.run-ready
 PYTEST := $(VENV)/pytest -n 2 --dist loadgroup -q
 
 .PHONY: help run test check bench format lock clean livekit weights-small weights-large chromium \
@@ -29,7 +31,7 @@ run:
 	@exec $(VENV)/alicia up
 
 test:
-	@$(PARALLEL) test-all
+	@$(PARALLEL) READY=.venv/.test-ready test-all
 
 test-all: check test-python test-web test-stack
 
@@ -50,7 +52,8 @@ test-web: web/dist/index.html
 test-stack: .venv/.test-ready web/dist/index.html livekit weights-small chromium | test-python test-web check
 	@$(PYTEST) $(STACK_TESTS)
 
-bench: .venv/.test-ready livekit weights-large
+bench:
+	@$(PARALLEL) READY=.venv/.test-ready .venv/.test-ready livekit weights-large
 	@mkdir -p bench/out; for each in bench/*.py; do echo "== $$each"; $(VENV)/python $$each; done
 
 format: .venv/.test-ready
@@ -93,7 +96,7 @@ web/dist/index.html: web/node_modules/.installed $(WEB_SOURCES)
 livekit: .venv/.uv
 	@scripts/setup/livekit.sh
 
-weights-small weights-large: weights-%: .venv/.run-ready
+weights-small weights-large: weights-%: $(READY)
 	@$(VENV)/python -m alicia.local.weights $*
 
 chromium:

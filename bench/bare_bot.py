@@ -1,4 +1,4 @@
-"""The plainest bot on livekit-agents that answers data packets with a model's sentences, and stores nothing."""
+"""The plainest bot on livekit-agents: answers data packets with a model's sentences, and stores nothing."""
 
 import asyncio
 import re
@@ -77,8 +77,7 @@ async def bare_bot(stack: Stack, livekit: LiveKitServer, turns: int) -> list[flo
             await livekit_api.room.create_room(api.CreateRoomRequest(name=room, agents=[dispatch]))
         times: list[float] = []
         async with participant(livekit, room, "someone") as someone:
-            while not someone.room.remote_participants:
-                await asyncio.sleep(0.05)
+            await someone.sees_an_agent()
             for _ in range(turns + 10):
                 began = time.perf_counter()
                 await someone.send(b"Hello")

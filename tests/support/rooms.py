@@ -71,6 +71,13 @@ class Participant:
             self.room.off("participant_connected", check)  # pyright: ignore[reportUnknownMemberType]
         return self.room.remote_participants[identity]
 
+    async def sees_an_agent(self, seconds: float = 20) -> None:
+        """Wait until anyone is in the room."""
+        arrived = asyncio.Event()
+        self.room.on("participant_connected", lambda *_: arrived.set())  # pyright: ignore
+        if not self.room.remote_participants:
+            await asyncio.wait_for(arrived.wait(), seconds)
+
     async def publish_microphone(self, sample_rate: int = 48_000) -> rtc.AudioSource:
         """Publish a track; feed its source in a task of `start`."""
         source = rtc.AudioSource(sample_rate, 1)

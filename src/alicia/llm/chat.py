@@ -194,7 +194,7 @@ class ChatModel:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._patience.first_token
         async with asyncio.timeout_at(deadline):
-            # Not `chat.completions.create`: it walks through every message by its type, 40 ms for 200 of them.
+            # Not `chat.completions.create`: it walks through every message by type, 40 ms for 200 of them.
             response = await self._client.post(
                 "/chat/completions",
                 cast_to=ChatCompletionChunk,
