@@ -1,5 +1,7 @@
 """What is erased is nowhere: not in a row, not in the journal, not in the meta."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from alicia import ids
@@ -40,6 +42,13 @@ TABLES = (
     "alicia_meta",
     "alicia_stanzas",
 )
+
+
+@pytest.fixture
+async def pool(fresh_database_url: str) -> AsyncIterator[Pool]:
+    """A database of its own, since every row of it is searched for the secret."""
+    async with make_pool(fresh_database_url, max_size=4) as opened:
+        yield opened
 
 
 async def places(talk: Talk, secret: str = SECRET) -> list[str]:
@@ -284,9 +293,9 @@ async def test_other_peoples_things_are_not_found(talk: Talk) -> None:
     assert "alicia_messages" in await places(talk, "cembalo")
 
 
-async def test_the_agent_hears_of_an_erasure(talk: Talk, database_url: str) -> None:
+async def test_the_agent_hears_of_an_erasure(talk: Talk, fresh_database_url: str) -> None:
     asked, _ = await talk.exchange("One?", "1.")
-    async with make_pool(database_url, max_size=1) as direct, direct.connection() as conn:
+    async with make_pool(fresh_database_url, max_size=1) as direct, direct.connection() as conn:
         changes = listen(conn)
         # The first step sends LISTEN; the erase comes after it.
         waiting = anext(changes)

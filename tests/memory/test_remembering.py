@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from alicia import ids
 from alicia.ids import MemoryId
 from alicia.ledger.erase import erase_memory
 from alicia.memory.memory import Memory, MemoryRefused
@@ -106,7 +107,8 @@ async def test_forgetting_says_what_was_forgotten_and_can_be_undone(
 
 async def test_of_an_erased_memory_nothing_is_left(talk: Talk, pool: Pool) -> None:
     turn = await talk.say("Hello.")
-    secret = NewMemory(content="The user's xylophone is hidden.", tags=["xylophone"])
+    word = f"secret{ids.new(ids.MetaId)[-4:].lower()}".replace("_", "x").replace("-", "x")
+    secret = NewMemory(content=f"The user's {word} is hidden.", tags=[word])
     kept = await talk.memory.remember(talk.user, secret, conversation_id=talk.id, message_id=turn.message_id)
     assert kept.entry is not None
     assert kept.change is not None
@@ -116,7 +118,8 @@ async def test_of_an_erased_memory_nothing_is_left(talk: Talk, pool: Pool) -> No
         await erase_memory(conn, talk.user, memory_id)
         for table in ("alicia_memory", "alicia_memory_used", "alicia_stanzas", "alicia_meta"):
             cursor = await conn.execute(
-                f"SELECT count(*) FROM {table} t WHERE t::text ILIKE '%xylophon%'"  # pyright: ignore[reportArgumentType]
+                f"SELECT count(*) FROM {table} t WHERE t::text ILIKE %s",  # pyright: ignore[reportArgumentType]
+                (f"%{word}%",),
             )
             assert await cursor.fetchone() == (0,)
         cursor = await conn.execute(
@@ -125,7 +128,7 @@ async def test_of_an_erased_memory_nothing_is_left(talk: Talk, pool: Pool) -> No
         )
         assert await cursor.fetchone() == (None, None)
         cursor = await conn.execute(
-            "SELECT count(*) FROM alicia_stanzas WHERE position('xylophon'::bytea IN envelope) > 0"
+            "SELECT count(*) FROM alicia_stanzas WHERE position(%s::bytea IN envelope) > 0", (word.encode(),)
         )
         assert await cursor.fetchone() == (0,)
     assert await talk.memory.restore(talk.user, memory_id) is None
