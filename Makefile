@@ -14,7 +14,7 @@ STACK_TESTS := $(wildcard tests/agent tests/client tests/local tests/models test
 READY := .venv/.run-ready
 PYTEST := $(VENV)/pytest -n 2 --dist loadgroup -q
 
-.PHONY: help run test check bench format lock clean livekit weights-small weights-large chromium \
+.PHONY: help run test check bench format lock clean livekit weights-small weights-large chromium libraries-run libraries-test \
         test-all test-python test-web test-stack
 
 help:
@@ -27,7 +27,7 @@ help:
 	@echo "make clean   remove what the set-up made in this folder"
 
 run:
-	@$(PARALLEL) .venv/.run-ready web/dist/index.html livekit weights-large
+	@$(PARALLEL) .venv/.run-ready web/dist/index.html livekit weights-large libraries-run
 	@exec $(VENV)/alicia up
 
 test:
@@ -49,7 +49,7 @@ test-web: web/dist/index.html
 	@scripts/setup/node.sh npm --prefix web test
 
 # After the others, so that two cores do not run two suites and a Go build at once.
-test-stack: .venv/.test-ready web/dist/index.html livekit weights-small chromium | test-python test-web check
+test-stack: .venv/.test-ready web/dist/index.html livekit weights-small chromium libraries-test | test-python test-web check
 	@$(PYTEST) $(STACK_TESTS)
 
 bench:
@@ -98,6 +98,9 @@ livekit: .venv/.uv
 
 weights-small weights-large: weights-%: $(READY)
 	@$(VENV)/python -m alicia.local.weights $*
+
+libraries-run libraries-test: libraries-%:
+	@scripts/setup/libraries.sh $*
 
 chromium:
 	@scripts/setup/chromium.sh

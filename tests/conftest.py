@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -29,6 +30,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell ignores it for background jobs, and every program that a test starts would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         opened = ground.Ground(durable=bool(config.getoption("--durable")))
         opened.open()

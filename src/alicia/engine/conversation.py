@@ -123,6 +123,7 @@ class Conversation:
 
     async def run(self) -> None:
         """Live until cancelled; StandDown when another agent has the conversation."""
+        stood_down = False
         try:
             async with self._tasks:
                 await self._resume()
@@ -133,9 +134,12 @@ class Conversation:
                 self._tasks.create_task(self._keep_lease())
                 self._tasks.create_task(self._heed_changes())
         except* StandDown:
-            raise StandDown(f"Another agent has {self.id}.") from None
+            stood_down = True
         finally:
             await self._give_up()
+        # Not in the clause above: what is raised there comes out in a group before Python 3.11.4.
+        if stood_down:
+            raise StandDown(f"Another agent has {self.id}.")
 
     async def _give_up(self) -> None:
         """Leave in order; what is unfinished keeps its lease, which goes stale: so others find it."""

@@ -64,6 +64,7 @@ class Supervisor:
             self._report.ready(part.name, asyncio.get_running_loop().time() - began, note)
             ready[part.name].set()
 
+        first: BaseException | None = None
         try:
             async with asyncio.TaskGroup() as group:
                 for part in self._parts:
@@ -73,6 +74,8 @@ class Supervisor:
             first = failures.exceptions[0]
             while isinstance(first, BaseExceptionGroup):
                 first = first.exceptions[0]
+        # Not in the clause above: what is raised there comes out in a group before Python 3.11.4.
+        if first is not None:
             raise first from None
 
     async def _attempt(self, part: Part) -> str:
