@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable
 from typing import Final
 
+import structlog
 from livekit import api
 from livekit.agents import AgentServer, JobContext, JobExecutorType
 
@@ -18,6 +19,8 @@ from alicia.agent.sweep import sweep
 from alicia.config import Config
 from alicia.engine.conversation import Services
 from alicia.memory.embeddings import Embedder
+
+log = structlog.get_logger(__name__)
 
 JOBS_AT_ONCE: Final = 100
 DRAIN_SECONDS: Final = 600
@@ -87,6 +90,10 @@ class Worker:
             context.shutdown()
 
     async def _live(self, room: str, url: str, token: str) -> None:
+        # On a busy machine a room may be given away twice, and both jobs would hold the worker's one lease.
+        if any(job.room_name == room for job in self._jobs):
+            log.info("room is served already", conversation_id=room)
+            return
         job = Job(room, self._services)
         self._jobs[job] = asyncio.create_task(job.run(url, token))
         try:
