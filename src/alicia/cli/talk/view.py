@@ -142,11 +142,12 @@ class View:
             self._forget(error.originating_id)
 
     def _close(self, answer_id: str, status: str | None) -> None:
+        # First, because Ctrl-C means something else once the end can be seen.
+        self._forget(answer_id)
         self._screen.finish()
         if status in ("stopped", "failed"):
             self._screen.aside(status)
         self._screen.line("")
-        self._forget(answer_id)
 
     def _forget(self, *over: str) -> None:
         gone = set(over)
