@@ -1,6 +1,7 @@
 """What a conversation looks like on the screen."""
 
 import asyncio
+import itertools
 from collections.abc import Callable
 from typing import Final
 
@@ -61,14 +62,13 @@ class View:
             return
         match event:
             case Configuration():
-                await self._catch_up()
+                await self._catch_up(event.last_server_stanza_id or 0)
             case StateChange():
                 self._show_state(event)
             case UserMessage():
                 self._show_message(event)
             case StartAnswer():
-                if event.previous_id in self.pending:
-                    self.pending[event.previous_id] = event.id
+                self._expect(event)
             case AssistantSentence():
                 self._screen.stream(event.text)
                 if event.is_final:
@@ -87,21 +87,31 @@ class View:
                 if line := aside(event):
                     self._screen.aside(line)
 
-    async def _catch_up(self) -> None:
-        """After a Configuration a replay may follow: a short one is shown as it happened, else its end."""
+    async def _catch_up(self, head: int) -> None:
+        """After a Configuration a replay up to `head` may follow: if it is long, show only how it ends."""
         try:
             await asyncio.wait_for(self._conversation.caught_up(), REPLAY_SECONDS)
         except TimeoutError:
             return
-        log = self._conversation.log
-        if len(log) - self._seen > FEW or (not self.settled and log):
-            turns = transcript(log)
+        # What has happened since then is no part of the replay, and is shown as it happened.
+        replayed = list(
+            itertools.takewhile(lambda envelope: envelope.stanza_id >= head, self._conversation.log)
+        )
+        if len(replayed) - self._seen > (FEW if self.settled else 0):
+            turns = transcript(replayed)
             if len(turns) > RECENT:
                 self._screen.aside(f"{len(turns) - RECENT} earlier; /history shows them")
             self._say(turns[-RECENT:])
-            self._seen = len(log)
+            for envelope in replayed[self._seen :]:
+                if isinstance(envelope.body, StartAnswer):
+                    self._expect(envelope.body)
             self._forget(*(turn.id for turn in turns if turn.status not in ("", "streaming")))
+            self._seen = len(replayed)
         self.settled = True
+
+    def _expect(self, start: StartAnswer) -> None:
+        if start.previous_id in self.pending:
+            self.pending[start.previous_id] = start.id
 
     def _say(self, turns: list[Turn]) -> None:
         for turn in turns:
