@@ -12,9 +12,9 @@ from alicia.memory.guard import is_order
 from alicia.storage.memories import Memory
 
 TYPES: Final = ("user_preference", "profile_attribute", "world_fact", "long_term_note")
-MOST: Final = 5
-_LONGEST: Final = 300
-_TOKENS: Final = 600
+MOST: Final = 4
+_LONGEST: Final = 160
+_TOKENS: Final = 320
 
 _SYSTEM: Final = """\
 You keep the long-term memory of an assistant. You are given what the user has just said. List what is worth \
@@ -151,7 +151,7 @@ def _prompt(said: str, before: Sequence[Message], known: Sequence[Memory]) -> li
     for question, answer in _EXAMPLES:
         messages.append(Message("user", question))
         messages.append(Message("assistant", msgspec.json.encode(answer).decode()))
-    facts = "\n".join(f"{n}. {memory.content[:_LONGEST]}" for n, memory in enumerate(known, 1)) or "none"
+    facts = "\n".join(f"{n}. {memory.content[:300]}" for n, memory in enumerate(known, 1)) or "none"
     asked = next((one.content for one in reversed(before) if one.role == "assistant"), "")
     context = f"\n\nThe assistant had said:\n{asked[-300:]}" if asked else ""
     messages.append(Message("user", f"Known facts:\n{facts}{context}\n\nThe user says:\n{said[-2000:]}"))
