@@ -19,7 +19,8 @@ MEANING_AROUND: Final = (1.0, 0.4, 0.2)
 WORDS_AROUND: Final = (1.0, 0.7, 0.5, 0.3)
 REACH: Final = max(len(MEANING_AROUND), len(WORDS_AROUND)) - 1
 """How many positions away a memory still counts."""
-_DISTANCES: Final = range(-REACH, REACH + 1)
+_WAYS: Final = [(way, abs(way)) for way in range(-REACH, REACH + 1)]
+_MEANING: Final = (*MEANING_AROUND, *[0.0] * (REACH + 1 - len(MEANING_AROUND)))
 
 # BM25 for a word that stands once in a text; memories are short, so how often it does matters little.
 _SATURATION: Final = 1.2
@@ -104,23 +105,25 @@ def _around(
     shares = [[0.0] * words for _ in rows]
     for places in _by_source(rows):
         for position, indexes in places.items():
-            near = [
-                (abs(distance), places[position + distance])
-                for distance in _DISTANCES
-                if position + distance in places
-            ]
+            near = [(steps, places[position + way]) for way, steps in _WAYS if position + way in places]
             for row in [rows[index] for index in indexes]:
-                length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * row.length / average_length
-                own = (_SATURATION + 1) / (1 + _SATURATION * length)
-                for steps, reached in near:
-                    for other in reached:
-                        if row.similarity is not None and steps < len(MEANING_AROUND):
-                            sums[other] += MEANING_AROUND[steps] * row.similarity
-                            totals[other] += MEANING_AROUND[steps]
-                        share, best = WORDS_AROUND[steps] * own, shares[other]
-                        for word in row.words:
-                            if share > best[word]:
-                                best[word] = share
+                similarity, held = row.similarity, row.words
+                if similarity is not None:
+                    for steps, reached in near:
+                        weight = _MEANING[steps]
+                        for other in reached:
+                            sums[other] += weight * similarity
+                            totals[other] += weight
+                if held:
+                    length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * row.length / average_length
+                    own = (_SATURATION + 1) / (1 + _SATURATION * length)
+                    for steps, reached in near:
+                        share = WORDS_AROUND[steps] * own
+                        for other in reached:
+                            best = shares[other]
+                            for word in held:
+                                if share > best[word]:
+                                    best[word] = share
     # Without a vector of its own, a memory's meaning is unknown, whatever stands around it.
     meanings = [
         min(1.0, max(0.0, total / weight)) if row.similarity is not None else 0.0

@@ -23,7 +23,7 @@ log = structlog.stdlib.get_logger(__name__)
 FEW: Final = 5000
 """An owner with no more memories is searched exactly; HNSW would be no faster, and loses some."""
 
-SEEDS: Final = 24
+SEEDS: Final = 20
 """How many memories each search brings; what stands around them is looked at too."""
 
 _WEIGHED: Final = 1000

@@ -190,7 +190,7 @@ async def memories(
          WHERE created_by = %(owner)s
            AND deleted_at IS NULL
            AND archived = %(archived)s
-           AND tags @> %(tags)s
+           AND (%(tags)s::text[] = '{}' OR tags @> %(tags)s)
            AND (%(memory_type)s::text IS NULL OR memory_type = %(memory_type)s)
            AND (%(moment)s::timestamptz IS NULL
                 OR (created_at, id) < (%(moment)s::timestamptz AT TIME ZONE 'utc', %(last_id)s))

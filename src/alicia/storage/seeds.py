@@ -56,13 +56,15 @@ def lexeme_query(word: str) -> str:
 async def prepare(conn: Connection) -> None:
     """Settings of searches, for the length of the transaction that the caller must be in.
 
-    Plans of prepared statements are kept, since planning takes longer than most of them. Without sorting,
-    the planner has no other way to the nearest than the index, whatever it thinks of the owner's size; where
-    there is no index it sorts all the same.
+    Plans of prepared statements are kept, since planning takes longer than most of them. Such a plan is made
+    for an owner of middling size, so it must not be left to the planner whether an index pays: without
+    reading whole tables and without sorting it has no other way. Where there is no index it does both all
+    the same.
     """
     await conn.execute(
         """
         SELECT set_config('plan_cache_mode', 'force_generic_plan', true),
+               set_config('enable_seqscan', 'off', true),
                set_config('enable_sort', 'off', true),
                set_config('hnsw.iterative_scan', 'relaxed_order', true),
                set_config('hnsw.max_scan_tuples', %s, true),
@@ -104,13 +106,14 @@ async def seeds(
     return list(dict.fromkeys(MemoryId(row[0]) for row in await cursor.fetchall()))
 
 
+# An empty list of tags must not look like a condition for the index over them, which would give all rows.
 _EXACTLY: Final[LiteralString] = """
     (SELECT id
        FROM alicia_memory
       WHERE created_by = %(owner)s
         AND pinned
         AND deleted_at IS NULL AND NOT archived AND superseded_by IS NULL
-        AND tags @> %(tags)s
+        AND (%(tags)s::text[] = '{}' OR tags @> %(tags)s)
         AND (%(memory_type)s::text IS NULL OR memory_type = %(memory_type)s)
       ORDER BY importance DESC, id
       LIMIT %(limit)s)
@@ -121,7 +124,7 @@ _EXACTLY: Final[LiteralString] = """
         AND deleted_at IS NULL AND NOT archived AND superseded_by IS NULL
         AND embeddings_info ->> 'model' = %(model)s
         AND embeddings_info ->> 'dimension' = %(dimension)s
-        AND tags @> %(tags)s
+        AND (%(tags)s::text[] = '{}' OR tags @> %(tags)s)
         AND (%(memory_type)s::text IS NULL OR memory_type = %(memory_type)s)
       ORDER BY embeddings_search
             <=> (SELECT l2_normalize(%(vector)s::vector)::halfvec || alicia_place(%(owner)s, %(model)s))
@@ -141,7 +144,7 @@ _EXACTLY: Final[LiteralString] = """
               LIMIT %(most)s) hits
       WHERE created_by = %(owner)s
         AND deleted_at IS NULL AND NOT archived AND superseded_by IS NULL
-        AND tags @> %(tags)s
+        AND (%(tags)s::text[] = '{}' OR tags @> %(tags)s)
         AND (%(memory_type)s::text IS NULL OR memory_type = %(memory_type)s)
       ORDER BY (SELECT sum(weight)
                   FROM unnest(%(queries)s::tsquery[], %(weights)s::float8[]) AS q (query, weight)
