@@ -26,7 +26,7 @@ FEW: Final = 5000
 SEEDS: Final = 20
 """How many memories each search brings; what stands around them is looked at too."""
 
-_WEIGHED: Final = 1000
+_WEIGHED: Final = 500
 """How many memories the words that are looked up may have together; commoner ones only add to scores."""
 
 _WORDS: Final = 24
