@@ -6,22 +6,22 @@ import tempfile
 import zipfile
 from collections.abc import AsyncGenerator, Generator
 from pathlib import PurePosixPath
-from typing import IO, Any, Final
+from typing import IO, Annotated, Any, Final
 
 import msgspec
 import psycopg
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import Field
 
+from alicia.api.calls import Calls
 from alicia.api.problems import Problem, documented
 from alicia.api.scope import Shared, TheCaller
-from alicia.api.shapes import Answer
+from alicia.api.shapes import Answer, shown
 from alicia.storage import archive
 from alicia.storage.archive import TABLES, Table
 from alicia.storage.pool import Connection, Pool
 
-routes = APIRouter(tags=["privacy"])
+routes = Calls(tags=["privacy"])
 
 FORMAT: Final = b'{"format": "alicia", "version": 1}\n'
 MANIFEST: Final = "alicia.json"
@@ -33,10 +33,10 @@ BATCH_BYTES: Final = 4 * 2**20
 _ZIP: Final = {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
 
 
-class Imported(Answer):
+class Imported(Answer, frozen=True, kw_only=True):
     """How many rows of each table were new."""
 
-    imported: dict[str, int] = Field(examples=[{"alicia_conversations": 2, "alicia_messages": 31}])
+    imported: Annotated[dict[str, int], shown({"alicia_conversations": 2, "alicia_messages": 31})]
 
 
 @routes.get(

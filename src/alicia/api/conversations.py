@@ -1,47 +1,47 @@
 """`/conversations`: a user's own, listed, searched, renamed, put away and erased."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 from pydantic import ConfigDict, Field
 
 from alicia import ids
 from alicia.api import cursors
+from alicia.api.calls import Calls
 from alicia.api.cursors import Before, Limit, Place, Ranked
 from alicia.api.problems import Problem, documented
 from alicia.api.scope import Conn, Shared, User, Writer
-from alicia.api.shapes import NO_NUL, Answer, FreeMap, Json, Page
+from alicia.api.shapes import NO_NUL, Answer, FreeMap, Json, Moment, Page, shown
 from alicia.storage import conversations as stored
 from alicia.storage.found import FoundConversation, find_conversations, is_erased
 from alicia.storage.pool import Connection
 
-routes = APIRouter(tags=["conversations"])
+routes = Calls(tags=["conversations"])
 
 ConversationId = Annotated[str, Path(pattern=f"^{ids.pattern(ids.ConversationId)}$")]
 LONGEST_TITLE = 2_000
 """As long as the protocol lets it be."""
 
 
-class Snippet(Answer):
+class Snippet(Answer, frozen=True, kw_only=True):
     """Where the words of a search are."""
 
     message_id: str
     text: str
 
 
-class Conversation(Answer):
+class Conversation(Answer, frozen=True, kw_only=True):
     """A conversation without its messages."""
 
-    id: str = Field(examples=["ac_V1StGXR8_Z5jdHi6B-myT"])
-    title: str = Field(examples=["A walk in the Alps"])
+    id: Annotated[str, shown("ac_V1StGXR8_Z5jdHi6B-myT")]
+    title: Annotated[str, shown("A walk in the Alps")]
     status: Literal["active", "archived", "deleted"]
     preferences: dict[str, Any]
     last_client_stanza_id: int
     last_server_stanza_id: int
-    created_at: datetime
-    updated_at: datetime
-    snippet: Snippet | None = Field(default=None, description="With `query`: the message that fits best.")
+    created_at: Moment
+    updated_at: Moment
+    snippet: Annotated[Snippet | None, shown(about="With `query`: the message that fits best.")] = None
 
 
 class Change(Json):
@@ -81,9 +81,9 @@ async def list_conversations(
     place = cursors.decode(Place, before)
     found = await stored.conversations(conn, user, status=status, before=place and place.key, limit=limit + 1)
     page = found[:limit]
-    shown = page if status != "deleted" else [each for each in page if not await is_erased(conn, each.id)]
+    kept = page if status != "deleted" else [each for each in page if not await is_erased(conn, each.id)]
     return Page(
-        items=[Conversation.model_validate(each) for each in shown],
+        items=[Conversation.of(each) for each in kept],
         next=cursors.encode(Place(page[-1].updated_at, page[-1].id)) if len(found) > limit else None,
     )
 
@@ -104,8 +104,8 @@ async def _search(
 
 def _with_snippet(found: FoundConversation) -> Conversation:
     snippet = Snippet(message_id=found.message_id, text=found.snippet or "") if found.message_id else None
-    fields = {name: getattr(found, name) for name in Conversation.model_fields if name != "snippet"}
-    return Conversation.model_validate({**fields, "snippet": snippet})
+    fields = {name: getattr(found, name) for name in Conversation.__struct_fields__ if name != "snippet"}
+    return Conversation(**fields, snippet=snippet)
 
 
 @routes.get(
@@ -115,7 +115,7 @@ def _with_snippet(found: FoundConversation) -> Conversation:
 )
 async def read_conversation(conversation_id: ConversationId, user: User, conn: Conn) -> Conversation:
     """Title, status, preferences, and where its journal stands."""
-    return Conversation.model_validate(await owned(conn, user, conversation_id))
+    return Conversation.of(await owned(conn, user, conversation_id))
 
 
 @routes.patch(
@@ -136,7 +136,7 @@ async def change_conversation(
         status=change.status,
         preferences=change.preferences,
     )
-    return Conversation.model_validate(changed)
+    return Conversation.of(changed)
 
 
 @routes.delete(

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
+import msgspec
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from alicia.api import archive, conversations, memories, messages, session, sound, tokens, tools
+from alicia.api.calls import SCHEMAS
 from alicia.api.problems import MEDIA_TYPE, ProblemDetails
 
 PREFIX: Final = "/api/v1"
@@ -62,6 +64,8 @@ def _completed(schema: dict[str, Any]) -> dict[str, Any]:
     components = schema["components"]
     for name in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(name, None)
+    answers = [kind for routes in ROUTERS for kind in routes.answers]
+    components["schemas"] |= msgspec.json.schema_components(answers, ref_template=SCHEMAS)[1]
     components["schemas"]["ProblemDetails"] = ProblemDetails.model_json_schema()
     components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}}
     # An empty alternative: on loopback nobody logs in.

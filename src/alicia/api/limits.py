@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
+from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from alicia.api.problems import Problem, answer
@@ -67,10 +68,9 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         limit = ARCHIVE if scope["path"] == self._archive_path else BODY
-        refusal = answer(413, f"A body has at most {limit} bytes here.")
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        declared = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         if not declared.isdigit() or int(declared) > limit:
-            await refusal(scope, receive, send)
+            await _refusal(limit)(scope, receive, send)
             return
         received, begun, over = 0, False, False
 
@@ -93,4 +93,8 @@ class BodyLimit:
         with suppress(TooLarge):
             await self._app(scope, counted, noted)
         if over and not begun:
-            await refusal(scope, receive, send)
+            await _refusal(limit)(scope, receive, send)
+
+
+def _refusal(limit: int) -> JSONResponse:
+    return answer(413, f"A body has at most {limit} bytes here.")

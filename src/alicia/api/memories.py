@@ -2,27 +2,27 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 import structlog
-from fastapi import APIRouter, Body, Path, Query, Response
+from fastapi import Body, Path, Query, Response
 from msgspec import UNSET
 from pydantic import ConfigDict, Field
 
 from alicia import ids
 from alicia.api import cursors
+from alicia.api.calls import Calls
 from alicia.api.cursors import Before, Limit, Place
 from alicia.api.problems import Problem, documented
 from alicia.api.scope import Conn, Services, Shared, User, Writer
-from alicia.api.shapes import NO_NUL, Answer, FreeMap, Json, Page
+from alicia.api.shapes import NO_NUL, Answer, FreeMap, Json, Moment, Page, shown
 from alicia.errors import ModelUnavailable
 from alicia.memory.query import Query as Sought
 from alicia.memory.recall import Filter, Found
 from alicia.storage import memories as stored
 
 log = structlog.get_logger(__name__)
-routes = APIRouter(tags=["memories"])
+routes = Calls(tags=["memories"])
 
 MemoryId = Annotated[str, Path(pattern=f"^{ids.pattern(ids.MemoryId)}$")]
 Content = Annotated[str, Field(min_length=1, max_length=20_000, pattern=NO_NUL)]
@@ -65,10 +65,10 @@ class Change(Json):
     model_config = ConfigDict(json_schema_extra={"examples": [{"pinned": True, "userRating": 5}]})
 
 
-class Memory(Answer):
+class Memory(Answer, frozen=True, kw_only=True):
     """A memory, without its vector."""
 
-    id: str = Field(examples=["amem_V1StGXR8_Z5jdHi6B-myT"])
+    id: Annotated[str, shown("amem_V1StGXR8_Z5jdHi6B-myT")]
     content: str
     importance: float
     confidence: float
@@ -81,11 +81,11 @@ class Memory(Answer):
     memory_type: str | None
     superseded_by: str | None
     embeddings_info: dict[str, Any]
-    created_at: datetime
-    updated_at: datetime
+    created_at: Moment
+    updated_at: Moment
 
 
-class Stored(Answer):
+class Stored(Answer, frozen=True, kw_only=True):
     """The ids of what was stored, in the order in which it came."""
 
     ids: list[str]
@@ -102,7 +102,7 @@ class Search(Json):
     memory_type: Word | None = None
 
 
-class Parts(Answer):
+class Parts(Answer, frozen=True, kw_only=True):
     """How the score is made up: half meaning, half words, times standing."""
 
     meaning: float
@@ -110,20 +110,20 @@ class Parts(Answer):
     standing: float
 
 
-class Hit(Memory):
+class Hit(Memory, frozen=True, kw_only=True):
     """A memory that fits, from 0 to 1."""
 
     score: float
     parts: Parts
 
 
-class Hits(Answer):
+class Hits(Answer, frozen=True, kw_only=True):
     """Best first."""
 
     items: list[Hit]
 
 
-class Use(Answer):
+class Use(Answer, frozen=True, kw_only=True):
     """One use of a memory."""
 
     id: str
@@ -133,7 +133,7 @@ class Use(Answer):
     similarity_score: float | None
     confidence: float | None
     position_in_results: int | None
-    created_at: datetime
+    created_at: Moment
 
 
 @routes.get("/memories", summary="List memories", responses=documented(401, 422, 503))
@@ -159,7 +159,7 @@ async def list_memories(
     )
     page = found[:limit]
     return Page(
-        items=[Memory.model_validate(each) for each in page],
+        items=[Memory.of(each) for each in page],
         next=cursors.encode(Place(page[-1].created_at, page[-1].id)) if len(found) > limit else None,
     )
 
@@ -206,7 +206,7 @@ async def search_memories(search: Search, user: User, shared: Shared) -> Hits:
 @routes.get("/memories/{memory_id}", summary="Read a memory", responses=documented(401, 404, 422, 503))
 async def read_memory(memory_id: MemoryId, user: User, conn: Conn) -> Memory:
     """One memory, also when it is archived."""
-    return Memory.model_validate(_there(await stored.memory(conn, user, memory_id)))
+    return Memory.of(_there(await stored.memory(conn, user, memory_id)))
 
 
 @routes.patch(
@@ -225,7 +225,7 @@ async def change_memory(memory_id: MemoryId, change: Change, user: Writer, share
         changed = await stored.update_memory(
             conn, user, memory_id, embedding=vector, user_rating=rating, **fields
         )
-    return Memory.model_validate(_there(changed))
+    return Memory.of(_there(changed))
 
 
 @routes.delete(
@@ -263,7 +263,7 @@ async def list_uses(
     found = await stored.memory_moments(conn, user, memory_id, limit + 1, before=place and place.key)
     page = found[:limit]
     return Page(
-        items=[Use.model_validate(each) for each in page],
+        items=[Use.of(each) for each in page],
         next=cursors.encode(Place(page[-1].created_at, page[-1].id)) if len(found) > limit else None,
     )
 
@@ -279,8 +279,7 @@ async def _embed(shared: Services, texts: Sequence[str]) -> Sequence[stored.Embe
 
 
 def _hit(found: Found) -> Hit:
-    memory = Memory.model_validate(found.memory)
-    fields = {name: getattr(memory, name) for name in Memory.model_fields}
+    fields = {name: getattr(found.memory, name) for name in Memory.__struct_fields__}
     return Hit(**fields, score=found.score, parts=Parts(**found.parts))
 
 

@@ -1,93 +1,91 @@
 """Messages: a conversation's history in pages, one message, and everything that made it."""
 
-from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Response
-from pydantic import AliasChoices, Field
+from fastapi import Path, Query, Response
+from msgspec import field
 
 from alicia import ids
 from alicia.api import cursors
+from alicia.api.calls import Calls
 from alicia.api.conversations import ConversationId
 from alicia.api.cursors import Before, Limit, Numbered
 from alicia.api.problems import Problem, documented
 from alicia.api.scope import Conn, Shared, User, Writer
-from alicia.api.shapes import Answer, Page
+from alicia.api.shapes import Answer, Moment, Page, shown
 from alicia.storage import messages as stored
 from alicia.storage import traces
 from alicia.storage.found import is_erased
 
-routes = APIRouter(tags=["messages"])
+routes = Calls(tags=["messages"])
 
 MessageId = Annotated[str, Path(pattern=f"^{ids.pattern(ids.MessageId)}$")]
 Completion = Literal["pending", "streaming", "completed", "failed"]
 
 
-class Message(Answer):
+class Message(Answer, frozen=True, kw_only=True):
     """A message as its conversation has it."""
 
-    id: str = Field(examples=["am_V1StGXR8_Z5jdHi6B-myT"])
+    id: Annotated[str, shown("am_V1StGXR8_Z5jdHi6B-myT")]
     conversation_id: str
     sequence_number: int
     previous_id: str | None
-    role: Literal["user", "assistant", "system"] = Field(
-        validation_alias=AliasChoices("message_role", "role")
-    )
-    content: str = Field(validation_alias=AliasChoices("contents", "content"))
-    status: Completion = Field(validation_alias=AliasChoices("completion_status", "status"))
+    message_role: Literal["user", "assistant", "system"] = field(name="role")
+    contents: str = field(name="content")
+    completion_status: Completion = field(name="status")
     audio_id: str | None
     superseded_by: str | None
     local_id: str | None
     sync_status: Literal["pending", "synced", "conflict"]
-    created_at: datetime
-    updated_at: datetime
+    created_at: Moment
+    updated_at: Moment
 
 
-class History(Page[Message]):
+class History(Page[Message], frozen=True, kw_only=True):
     """A page in sequence order; `lastServerStanzaId` is the journal's head in the same snapshot."""
 
     last_server_stanza_id: int
 
 
-class Sentence(Answer):
+class Sentence(Answer, frozen=True, kw_only=True):
     """A sentence of an answer, with its timings and what is known of its sound."""
 
     id: str
-    sequence: int = Field(validation_alias=AliasChoices("sentence_sequence_number", "sequence"))
+    sentence_sequence_number: int = field(name="sequence")
     text: str
-    status: Completion = Field(validation_alias=AliasChoices("completion_status", "status"))
+    completion_status: Completion = field(name="status")
     audio_format: str | None
     audio_bytesize: int | None
     duration_ms: int | None
     meta: dict[str, Any]
-    created_at: datetime
-    updated_at: datetime
+    created_at: Moment
+    updated_at: Moment
 
 
-class ReasoningStep(Answer):
+class ReasoningStep(Answer, frozen=True, kw_only=True):
     """A step of the answer's reasoning; it shares its numbering with the tool uses."""
 
     id: str
-    sequence: int = Field(validation_alias=AliasChoices("sequence_number", "sequence"))
+    sequence_number: int = field(name="sequence")
     content: str
-    created_at: datetime
+    created_at: Moment
 
 
-class ToolUse(Answer):
+class ToolUse(Answer, frozen=True, kw_only=True):
     """A tool that the answer used, whole."""
 
     id: str
-    sequence: int = Field(validation_alias=AliasChoices("sequence_number", "sequence"))
+    sequence_number: int = field(name="sequence")
     tool_name: str
     tool_arguments: dict[str, Any]
     tool_result: Any
     status: Literal["pending", "running", "success", "error", "cancelled"]
     error_message: str | None
-    completed_at: datetime | None
-    created_at: datetime
+    completed_at: Moment | None
+    created_at: Moment
 
 
-class MemoryUse(Answer):
+class MemoryUse(Answer, frozen=True, kw_only=True):
     """A memory that was recalled or made, how it was looked for, and how well it fitted."""
 
     id: str
@@ -103,10 +101,10 @@ class MemoryUse(Answer):
     position_in_results: int | None
     metadata: dict[str, Any]
     meta: dict[str, Any]
-    created_at: datetime
+    created_at: Moment
 
 
-class Audio(Answer):
+class Audio(Answer, frozen=True, kw_only=True):
     """A recording; its sound is at `/audio/{id}`."""
 
     id: str
@@ -117,29 +115,29 @@ class Audio(Answer):
     transcription: str | None
     livekit_track_sid: str | None
     transcription_meta: dict[str, Any]
-    created_at: datetime
+    created_at: Moment
 
 
-class Note(Answer):
+class Note(Answer, frozen=True, kw_only=True):
     """What the user noted on the message."""
 
     id: str
     content: str
     created_by: str
     meta: dict[str, Any]
-    created_at: datetime
+    created_at: Moment
 
 
-class Meta(Answer):
+class Meta(Answer, frozen=True, kw_only=True):
     """A key and a value about the message or one of its parts; a value that was not text is JSON."""
 
     ref: str
     key: str
     value: str | None
-    created_at: datetime
+    created_at: Moment
 
 
-class Stanza(Answer):
+class Stanza(Answer, frozen=True, kw_only=True):
     """The journal's entry of an envelope about the message or one of its parts."""
 
     stanza_id: int
@@ -147,10 +145,10 @@ class Stanza(Answer):
     ref: str
     client_stanza_id: int | None
     size: int
-    created_at: datetime
+    created_at: Moment
 
 
-class Trace(Answer):
+class Trace(Answer, frozen=True, kw_only=True):
     """A message and everything that made it."""
 
     message: Message
@@ -159,7 +157,7 @@ class Trace(Answer):
     tool_uses: list[ToolUse]
     memories: list[MemoryUse]
     audio: list[Audio]
-    notes: list[Note] = Field(validation_alias=AliasChoices("commentaries", "notes"))
+    commentaries: list[Note] = field(name="notes")
     meta: list[Meta]
     stanzas: list[Stanza]
 
@@ -187,7 +185,7 @@ async def list_messages(
     if page is None or (not page.messages and await is_erased(conn, conversation_id)):
         raise Problem(404, "There is no such conversation.")
     return History(
-        items=[Message.model_validate(each) for each in page.messages],
+        items=[Message.of(each) for each in page.messages],
         next=cursors.encode(Numbered(page.next)) if page.next is not None else None,
         last_server_stanza_id=page.last_server_stanza_id,
     )
@@ -205,7 +203,7 @@ async def read_message(
     found = await stored.message(conn, user, message_id)
     if found is None or found.conversation_id != conversation_id:
         raise _no_message()
-    return Message.model_validate(found)
+    return Message.of(found)
 
 
 @routes.delete(
@@ -236,7 +234,7 @@ async def read_trace(message_id: MessageId, user: User, conn: Conn) -> Trace:
         found = await traces.trace(conn, user, message_id)
     if found is None:
         raise _no_message()
-    return Trace.model_validate(found)
+    return Trace.of(found)
 
 
 def _no_message() -> Problem:

@@ -2,23 +2,24 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from pydantic import Field
 
-from alicia.api.auth import COOKIE
+from alicia.api.auth import COOKIE, Caller
+from alicia.api.calls import Calls, as_json, described
 from alicia.api.problems import documented
-from alicia.api.scope import Shared, TheCaller
-from alicia.api.shapes import Answer, Json
+from alicia.api.scope import Services, Shared, TheCaller
+from alicia.api.shapes import Answer, Json, shown
 
-routes = APIRouter(tags=["session"])
+routes = Calls(tags=["session"])
 
 
-class Me(Answer):
+class Me(Answer, frozen=True, kw_only=True):
     """The caller."""
 
-    user: str = Field(examples=["maria"])
-    admin: bool = Field(description="Whether they may change what concerns all users.")
-    auth: bool = Field(description="Whether this server asks for tokens at all.")
+    user: Annotated[str, shown("maria")]
+    admin: Annotated[bool, shown(about="Whether they may change what concerns all users.")]
+    auth: Annotated[bool, shown(about="Whether this server asks for tokens at all.")]
 
 
 class SignIn(Json):
@@ -30,15 +31,19 @@ class SignIn(Json):
 @routes.get("/me", summary="Who am I?", responses=documented(401, 503))
 async def read_me(known: TheCaller, shared: Shared) -> Me:
     """The user whose token this is."""
-    return Me(user=known.user, admin=known.admin, auth=shared.auth.required)
+    return _me(known, shared)
 
 
-@routes.post("/session", summary="Sign a browser in", responses=documented(401, 413, 422, 503))
-async def sign_in(sign: SignIn, request: Request, response: Response, shared: Shared) -> Me:
+@routes.post(
+    "/session",
+    summary="Sign a browser in",
+    responses={200: described(Me), **documented(401, 413, 422, 503)},
+)
+async def sign_in(sign: SignIn, request: Request, shared: Shared) -> Response:
     """Keeps the token in a cookie that scripts cannot read and other sites cannot use."""
     if not shared.auth.required:
-        return await read_me(await shared.auth(request), shared)
-    known = await shared.auth.check(sign.token)
+        return as_json(_me(await shared.auth(request), shared))
+    response = as_json(_me(await shared.auth.check(sign.token), shared))
     response.set_cookie(
         COOKIE,
         sign.token,
@@ -48,10 +53,14 @@ async def sign_in(sign: SignIn, request: Request, response: Response, shared: Sh
         samesite="strict",
         secure=request.url.scheme == "https",
     )
-    return await read_me(known, shared)
+    return response
 
 
 @routes.delete("/session", status_code=204, response_class=Response, summary="Sign a browser out")
 async def sign_out(response: Response) -> None:
     """Takes the cookie away."""
     response.delete_cookie(COOKIE, path="/api/", httponly=True, samesite="strict")
+
+
+def _me(known: Caller, shared: Services) -> Me:
+    return Me(user=known.user, admin=known.admin, auth=shared.auth.required)

@@ -1,14 +1,16 @@
 """How JSON looks outside: camelCase names, text that the database can hold, and pages of a list."""
 
+from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from alicia.protocol import values
 
 T = TypeVar("T")
+A = TypeVar("A", bound="Answer")
 
 
 class Json(BaseModel):
@@ -19,10 +21,21 @@ class Json(BaseModel):
     )
 
 
-class Answer(Json):
-    """What is sent; clients ignore fields that they do not know."""
+class Answer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What is sent. A field is named like the attribute that it comes from, and `name` says it otherwise."""
 
-    model_config = ConfigDict(extra="ignore", strict=False)
+    @classmethod
+    def of(cls: type[A], row: object) -> A:
+        """What is shown of a row: of its attributes, those that are fields here."""
+        return msgspec.convert(row, cls, from_attributes=True)
+
+
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+def shown(*examples: Any, about: str | None = None) -> msgspec.Meta:
+    """What the description says about a field."""
+    return msgspec.Meta(examples=list(examples) or None, description=about)
 
 
 def _storable(value: dict[str, Any]) -> dict[str, Any]:
@@ -39,8 +52,8 @@ FreeMap = Annotated[dict[str, Any], AfterValidator(_storable)]
 NO_NUL = r"^[^\x00]*$"
 
 
-class Page(Answer, Generic[T]):
+class Page(Answer, Generic[T], frozen=True, kw_only=True):
     """A part of a list; `next` is the `before` of the next part, absent at the end."""
 
     items: list[T]
-    next: str | None = Field(default=None, description="Pass it as `before` to go on; null at the end.")
+    next: Annotated[str | None, shown(about="Pass it as `before` to go on; null at the end.")] = None

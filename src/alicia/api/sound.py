@@ -6,15 +6,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 
 from alicia import ids
+from alicia.api.calls import Calls
 from alicia.api.problems import Problem, documented
 from alicia.api.scope import Conn, User
 from alicia.storage.audio import Sound, recorded_sound, sentence_sound
 from alicia.storage.pool import Connection
 
-routes = APIRouter(tags=["audio"])
+routes = Calls(tags=["audio"])
 
 Read = Callable[[Connection, str, str, int, int], Awaitable[Sound | None]]
 SentenceId = Annotated[str, Path(pattern=f"^{ids.pattern(ids.SentenceId)}$")]

@@ -5,20 +5,20 @@ from typing import Annotated
 
 import aiohttp
 import structlog
-from fastapi import APIRouter
 from livekit import api
 from pydantic import Field
 
 from alicia import ids
+from alicia.api.calls import Calls
 from alicia.api.problems import Problem, documented
 from alicia.api.rooms import browser_url
 from alicia.api.scope import Services, Shared, User
-from alicia.api.shapes import Answer, Json
+from alicia.api.shapes import Answer, Json, shown
 from alicia.ledger.lease import served
 from alicia.storage.conversations import conversation
 
 log = structlog.get_logger(__name__)
-routes = APIRouter(tags=["tokens"])
+routes = Calls(tags=["tokens"])
 
 Device = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$", examples=["kitchen"])]
 
@@ -32,14 +32,14 @@ class TokenRequest(Json):
     )
 
 
-class Token(Answer):
+class Token(Answer, frozen=True, kw_only=True):
     """Join `room` at `url` with `token`, as `identity`."""
 
-    url: str = Field(examples=["wss://livekit.example.org"])
+    url: Annotated[str, shown("wss://livekit.example.org")]
     token: str
     room: str
     conversation_id: str
-    identity: str = Field(examples=["maria:kitchen"])
+    identity: Annotated[str, shown("maria:kitchen")]
 
 
 @routes.post(

@@ -1,27 +1,27 @@
 """`/tools`: what answers may use, and switching it on and off."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path
-from pydantic import Field
+from fastapi import Path
+from msgspec import field
 
+from alicia.api.calls import Calls
 from alicia.api.problems import Problem, documented
 from alicia.api.scope import Administrator, Conn, User
-from alicia.api.shapes import NO_NUL, Answer, Json, Page
+from alicia.api.shapes import NO_NUL, Answer, Json, Moment, Page, shown
 from alicia.storage import tools as stored
 
-routes = APIRouter(tags=["tools"])
+routes = Calls(tags=["tools"])
 
 
-class Tool(Answer):
+class Tool(Answer, frozen=True, kw_only=True):
     """A tool; its `parameters` are a JSON Schema."""
 
-    name: str = Field(examples=["calculator"])
+    name: Annotated[str, shown("calculator")]
     description: str
-    parameters: dict[str, Any]
+    schema: dict[str, Any] = field(name="parameters")
     enabled: bool
-    updated_at: datetime
+    updated_at: Moment
 
 
 class Switch(Json):
@@ -30,20 +30,10 @@ class Switch(Json):
     enabled: bool
 
 
-def _shown(tool: stored.Tool) -> Tool:
-    return Tool(
-        name=tool.name,
-        description=tool.description,
-        parameters=tool.schema,
-        enabled=tool.enabled,
-        updated_at=tool.updated_at,
-    )
-
-
 @routes.get("/tools", summary="List tools", responses=documented(401, 503))
 async def list_tools(user: User, conn: Conn) -> Page[Tool]:
     """Every tool by name, in one page."""
-    return Page(items=[_shown(tool) for tool in await stored.tools(conn)])
+    return Page(items=[Tool.of(tool) for tool in await stored.tools(conn)])
 
 
 @routes.patch(
@@ -61,4 +51,4 @@ async def switch_tool(
     tool = await stored.enable_tool(conn, name, switch.enabled)
     if tool is None:
         raise Problem(404, "There is no such tool.")
-    return _shown(tool)
+    return Tool.of(tool)
