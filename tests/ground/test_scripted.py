@@ -64,6 +64,35 @@ async def test_a_schema_is_filled_when_no_answer_was_written(client: openai.Asyn
     assert chat.choices[0].message.content == '{"facts": [], "kind": "a"}'
 
 
+async def test_requests_for_json_and_for_text_take_only_answers_of_their_own(
+    scripted: ScriptedServer, client: openai.AsyncOpenAI
+) -> None:
+    async def ask(name: str) -> str:
+        schema: dict[str, object] = {
+            "type": "object",
+            "properties": {name: {"type": "string"}},
+            "required": [name],
+            "additionalProperties": False,
+        }
+        chat = await client.chat.completions.create(
+            model="m",
+            messages=[{"role": "user", "content": "x"}],
+            response_format={"type": "json_schema", "json_schema": {"name": "f", "schema": schema}},
+        )
+        return chat.choices[0].message.content or ""
+
+    scripted.say("Some text.")
+    scripted.answer_json({"fact": "Tea is hot."})
+    scripted.answer_json({"title": "Tea"})
+    assert [await ask("title"), await ask("title"), await ask("fact")] == [
+        '{"title": "Tea"}',
+        '{"title": ""}',
+        '{"fact": "Tea is hot."}',
+    ]
+    assert await answer(client, "Hello") == "Some text."
+    assert (len(scripted.asked), len(scripted.chats)) == (3, 1)
+
+
 async def test_a_gate_holds_the_answer_until_the_test_opens_it(
     scripted: ScriptedServer, client: openai.AsyncOpenAI
 ) -> None:

@@ -30,7 +30,7 @@ async def model(scripted: ScriptedServer) -> AsyncIterator[ChatModel]:
 async def test_an_answer_in_json_fits_its_schema(scripted: ScriptedServer, model: ChatModel) -> None:
     scripted.answer_json({"fact": "Tea is hot.", "weight": 1})
     assert await model.complete(ASK, schema=FACT) == {"fact": "Tea is hot.", "weight": 1}
-    asked = scripted.chats[0].json["response_format"]
+    asked = scripted.asked[0].json["response_format"]
     assert asked["type"] == "json_schema"
     assert asked["json_schema"]["schema"] == FACT
 
@@ -38,7 +38,7 @@ async def test_an_answer_in_json_fits_its_schema(scripted: ScriptedServer, model
 async def test_a_code_fence_and_thoughts_around_the_json_do_no_harm(
     scripted: ScriptedServer, model: ChatModel
 ) -> None:
-    scripted.say('<think>Easy.</think>```json\n{"fact": "x", "weight": 0}\n```')
+    scripted.script("json", '<think>Easy.</think>```json\n{"fact": "x", "weight": 0}\n```')
     assert await model.complete(ASK, schema=FACT) == {"fact": "x", "weight": 0}
 
 
@@ -46,7 +46,7 @@ async def test_a_code_fence_and_thoughts_around_the_json_do_no_harm(
 async def test_another_answer_is_refused_with_advice(
     scripted: ScriptedServer, model: ChatModel, answer: str
 ) -> None:
-    scripted.chat(Script(answer))
+    scripted.script("json", Script(answer))
     with pytest.raises(ModelUnavailable, match="set ALICIA_LLM_MODEL to one that can"):
         await model.complete(ASK, schema=FACT)
 

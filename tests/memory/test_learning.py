@@ -71,7 +71,7 @@ async def test_the_model_is_asked_about_the_users_words_with_what_is_known(
     turn = await talk.say("We moved to Lisbon in May.")
     scripted.answer_json({"facts": []})
     await talk.memory.learn(turn, talk.store)
-    request = scripted.chats[-1].json
+    request = scripted.asked[-1].json
     assert request["response_format"]["type"] == "json_schema"
     assert request["messages"][-1]["content"] == (
         "Known facts:\n1. The user lives in Berlin.\n\nThe user says:\nWe moved to Lisbon in May."
@@ -187,7 +187,7 @@ async def test_small_talk_and_questions_do_not_even_reach_the_model(
     assert not may_tell(text)
     turn = await talk.say(text or " ")
     assert await talk.memory.learn(turn, talk.store) == Lesson()
-    assert scripted.chats == []
+    assert scripted.requests == []
 
 
 async def test_two_facts_that_say_the_same_are_one(talk: Talk, scripted: ScriptedServer) -> None:
@@ -235,7 +235,7 @@ async def test_fifty_turns_at_once_that_tell_the_same_store_it_once(
 
 async def test_a_cancelled_lesson_leaves_everything_as_it_was(talk: Talk, scripted: ScriptedServer) -> None:
     gate = Gate()
-    scripted.chat(Script(gate, Text('{"facts": []}')))
+    scripted.script("json", Script(gate, Text('{"facts": []}')))
     task = asyncio.create_task(talk.memory.learn(await talk.say("I live in Lisbon."), talk.store))
     await gate.reached()
     task.cancel()
@@ -250,7 +250,7 @@ async def test_a_cancelled_lesson_leaves_everything_as_it_was(talk: Talk, script
 async def test_a_model_that_fails_is_reported_and_nothing_is_stored(
     talk: Talk, scripted: ScriptedServer
 ) -> None:
-    scripted.fail("chat")
+    scripted.fail("json")
     with pytest.raises(ModelUnavailable):
         await talk.memory.learn(await talk.say("I live in Lisbon."), talk.store)
     assert await talk.known() == []
@@ -266,7 +266,7 @@ async def test_with_memory_off_nothing_is_read_or_written(
     assert (
         await learn(talk, scripted, "I like fado.", fact("I like fado", "The user likes fado.")) == Lesson()
     )
-    assert scripted.chats == []
+    assert scripted.requests == []
     async with pool.connection() as conn:
         await switch_memory(conn, user, on=True)
     assert len(await talk.memory.recall(user, [], "Where do I live?")) == 1
@@ -292,14 +292,15 @@ async def test_memory_switched_off_while_the_model_thinks_stores_nothing(
     talk: Talk, scripted: ScriptedServer, pool: Pool, user: str
 ) -> None:
     gate = Gate()
-    scripted.chat(
+    scripted.script(
+        "json",
         Script(
             gate,
             Text(
                 '{"facts": [{"quote": "I live in Lisbon", "content": "The user lives in Lisbon.", '
                 '"type": "profile_attribute", "relation": "new", "known": 0}]}'
             ),
-        )
+        ),
     )
     task = asyncio.create_task(talk.memory.learn(await talk.say("I live in Lisbon."), talk.store))
     await gate.reached()
@@ -315,14 +316,15 @@ async def test_a_memory_deleted_while_a_turn_runs_is_not_brought_back(
 ) -> None:
     (known,) = await keep(talk.memory, talk.user, "The user lives in Lisbon.")
     gate = Gate()
-    scripted.chat(
+    scripted.script(
+        "json",
         Script(
             gate,
             Text(
                 '{"facts": [{"quote": "I live in Lisbon", "content": "The user lives in Lisbon.", '
                 '"type": "profile_attribute", "relation": "same", "known": 1}]}'
             ),
-        )
+        ),
     )
     task = asyncio.create_task(talk.memory.learn(await talk.say("I live in Lisbon."), talk.store))
     await gate.reached()
@@ -342,7 +344,7 @@ async def test_the_answer_before_helps_to_understand_but_is_not_learned(
     scripted.answer_json({"facts": [fact("I love coffee", "The user loves coffee.")]})
     turn = msgspec.structs.replace(turn, before=before)
     assert await talk.memory.learn(turn, talk.store) == Lesson()
-    assert "Do you prefer tea or coffee?" in scripted.chats[-1].json["messages"][-1]["content"]
+    assert "Do you prefer tea or coffee?" in scripted.asked[-1].json["messages"][-1]["content"]
 
 
 async def test_without_a_model_nothing_is_learned_and_nothing_fails(

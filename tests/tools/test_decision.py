@@ -49,7 +49,7 @@ async def test_a_message_that_no_tool_could_help_with_costs_no_question(
 async def test_the_model_chooses_among_the_tools_that_could_help(
     scripted: ScriptedServer, model: ChatModel
 ) -> None:
-    scripted.say(choice("calculator", expression="12 * 7"))
+    scripted.script("json", choice("calculator", expression="12 * 7"))
     call = await Decider(model).decide("What is 12 times 7?", [], [*TOOLS, WEATHER], HINTS)
     assert call == ToolCall("call_1", "calculator", '{"expression":"12 * 7"}')
     [request] = scripted.requests
@@ -58,7 +58,7 @@ async def test_the_model_chooses_among_the_tools_that_could_help(
 
 
 async def test_the_model_may_choose_to_answer(scripted: ScriptedServer, model: ChatModel) -> None:
-    scripted.say(choice("none"))
+    scripted.script("json", choice("none"))
     assert await Decider(model).decide("How many people live in 10 Downing Street?", [], TOOLS, HINTS) is None
 
 
@@ -71,7 +71,7 @@ async def test_a_tool_is_not_chosen_twice_for_one_answer(scripted: ScriptedServe
 async def test_a_short_message_is_read_together_with_what_came_before(
     scripted: ScriptedServer, model: ChatModel
 ) -> None:
-    scripted.say(choice("current_time", time_zone="Asia/Tokyo"))
+    scripted.script("json", choice("current_time", time_zone="Asia/Tokyo"))
     earlier = [Message("user", "What time is it in London?"), Message("assistant", "It is noon in London.")]
     call = await Decider(model).decide("And in Tokyo?", earlier, TOOLS, HINTS)
     assert call is not None
@@ -91,7 +91,7 @@ async def test_a_short_message_is_read_together_with_what_came_before(
 async def test_a_model_that_does_not_decide_is_left_to_answer(
     scripted: ScriptedServer, model: ChatModel, answer: Script
 ) -> None:
-    scripted.chat(answer)
+    scripted.script("json", answer)
     assert await Decider(model).decide("What is 12 times 7?", [], TOOLS, HINTS) is None
 
 

@@ -29,6 +29,19 @@ class Request:
         return json.loads(self.body) if self.body else {}
 
     @property
+    def route(self) -> str:
+        """What is asked for: the last part of the path, but `chat`, or `json` for a chat with a schema."""
+        if self.path.endswith("/chat/completions"):
+            return "chat" if self.schema is None else "json"
+        return self.path.rpartition("/")[2]
+
+    @property
+    def schema(self) -> dict[str, Any] | None:
+        """The JSON schema that the answer must fit."""
+        wanted: dict[str, Any] = self.json.get("response_format") or {}
+        return wanted["json_schema"]["schema"] if wanted.get("type") == "json_schema" else None
+
+    @property
     def messages(self) -> list[dict[str, Any]]:
         return self.json.get("messages", [])
 

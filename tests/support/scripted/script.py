@@ -7,6 +7,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import jsonschema
+
 _TOKEN = re.compile(r"\s*\S+|\s+\Z")
 
 
@@ -163,3 +165,8 @@ class Rule:
     script: Script
     matches: Callable[[str], bool]
     once: bool
+    value: object = None
+
+    def fits(self, schema: dict[str, Any]) -> bool:
+        """Whether a request with this schema may have the answer."""
+        return self.value is None or jsonschema.Draft202012Validator(schema).is_valid(self.value)

@@ -19,7 +19,9 @@ class ScriptedServer:
 
     Answers are used once, in the order in which they were written, by the first request that they match
     (`when` is a part of the newest user message, or a function of it); `always=True` keeps one. Without a
-    matching answer the chat echoes, and fills a JSON schema with the plainest values it allows.
+    matching answer the chat echoes. A chat that wants JSON by a schema is a route of its own, "json", so that
+    no such request takes an answer that was written for a user: without one that fits its schema it gets
+    the plainest values that the schema allows.
     """
 
     def __init__(self, *, model: str = "scripted", context_window: int = 8192, dimensions: int = 384) -> None:
@@ -34,6 +36,7 @@ class ScriptedServer:
         self.connections = 0
         """How many connections clients have opened."""
         self._rules: dict[str, list[Rule]] = {}
+        self._make: Callable[[Request], object] = _nothing
         self._arrival = threading.Condition()
         self._ready: Future[int] = Future()
         self._stop: Callable[[], object] = lambda: None
@@ -54,20 +57,31 @@ class ScriptedServer:
 
     @property
     def chats(self) -> list[Request]:
-        """The chat requests so far."""
-        return [request for request in self.requests if request.path.endswith("/chat/completions")]
+        """The chat requests so far that wanted text."""
+        return [request for request in self.requests if request.route == "chat"]
+
+    @property
+    def asked(self) -> list[Request]:
+        """The chat requests so far that wanted JSON."""
+        return [request for request in self.requests if request.route == "json"]
 
     def reset(self) -> None:
         """Forget what was written and what came."""
         self.requests.clear()
         self._rules.clear()
+        self._make = _nothing
 
     def say(self, text: str, *, every: float = 0.0, when: When = None, always: bool = False) -> None:
         """Answer with this text, a word every so many seconds."""
         self.chat(Script(Text(text, every)), when=when, always=always)
 
     def answer_json(self, value: object, *, when: When = None, always: bool = False) -> None:
-        self.say(json.dumps(value), when=when, always=always)
+        """Answer a request for JSON, one whose schema allows this value."""
+        self.script("json", json.dumps(value), when=when, always=always, value=value)
+
+    def make_json(self, make: Callable[[Request], object]) -> None:
+        """Answer every request for JSON that no other answer fits with what this makes of it, unless None."""
+        self._make = make
 
     def hold(self, text: str, *, when: When = None) -> Held:
         """Answer with this text, each word of which waits for `release()`."""
@@ -83,14 +97,20 @@ class ScriptedServer:
         self.script("transcriptions", text)
 
     def fail(self, route: str = "chat", *, times: int = 1, step: Fail | Cut | Hang | None = None) -> None:
-        """Let the next requests of a route fail: chat, embeddings, transcriptions, speech or models."""
+        """Let the next requests of a route fail: chat, json, embeddings, transcriptions, speech or models."""
         for _ in range(times):
             self.script(route, step or Fail())
 
     def script(
-        self, route: str, script: Script | Step | str, *, when: When = None, always: bool = False
+        self,
+        route: str,
+        script: Script | Step | str,
+        *,
+        when: When = None,
+        always: bool = False,
+        value: object = None,
     ) -> None:
-        """Write an answer for any route."""
+        """Write an answer for any route; one in JSON that has a `value` is for schemas that allow it."""
         if not isinstance(script, Script):
             script = Script(script)
         if when is None:
@@ -99,15 +119,13 @@ class ScriptedServer:
             matches = lambda text, part=when: part in text  # noqa: E731
         else:
             matches = when
-        self._rules.setdefault(route, []).append(Rule(script, matches, not always))
+        self._rules.setdefault(route, []).append(Rule(script, matches, not always, value))
 
-    async def arrived(
-        self, count: int = 1, *, route: str = "/chat/completions", seconds: float = 20
-    ) -> Request:
+    async def arrived(self, count: int = 1, *, route: str = "chat", seconds: float = 20) -> Request:
         """Wait until the `count`-th request of a route has come, and give it."""
 
         def nth() -> Request | None:
-            matching = [request for request in self.requests if request.path.endswith(route)]
+            matching = [request for request in self.requests if request.route == route]
             return matching[count - 1] if len(matching) >= count else None
 
         def wait() -> Request:
@@ -144,10 +162,10 @@ class ScriptedServer:
             self.requests.append(request)
             self._arrival.notify_all()
 
-    def _take(self, route: str, text: str) -> Script | None:
+    def _take(self, route: str, text: str, schema: dict[str, Any] | None = None) -> Script | None:
         rules = self._rules.get(route, [])
         for rule in rules:
-            if rule.matches(text):
+            if rule.matches(text) and (schema is None or rule.fits(schema)):
                 if rule.once:
                     rules.remove(rule)
                 return rule.script
@@ -158,9 +176,8 @@ class ScriptedServer:
             return await chat.fail(Fail(401, "Incorrect API key provided"), reply)
         match request.path.removeprefix("/v1"):
             case "/chat/completions":
-                await chat.complete(
-                    request, reply, self._take("chat", request.user_text) or self._default(request)
-                )
+                script = self._take(request.route, request.user_text, request.schema)
+                await chat.complete(request, reply, script or self._default(request))
             case "/embeddings":
                 if await self._interlude("embeddings", json.dumps(request.json["input"]), reply) is not None:
                     await reply.json(senses.embeddings(request.json, self.dimensions))
@@ -181,10 +198,10 @@ class ScriptedServer:
         return None
 
     def _default(self, request: Request) -> Script:
-        wanted: dict[str, Any] = request.json.get("response_format") or {}
-        if wanted.get("type") == "json_schema":
-            return Script(json.dumps(chat.instance(wanted["json_schema"]["schema"])))
-        return Script(f"You said: {request.user_text}")
+        if request.schema is None:
+            return Script(f"You said: {request.user_text}")
+        made = self._make(request)
+        return Script(json.dumps(chat.instance(request.schema) if made is None else made))
 
     async def _interlude(self, route: str, text: str, reply: Reply) -> str | None:
         """Play a route's script before its answer: its text, or None when it has answered already."""
@@ -226,3 +243,7 @@ class ScriptedServer:
         for start in range(0, len(data), 4800):
             await reply.data(data[start : start + 4800])
         await reply.end()
+
+
+def _nothing(_: Request) -> None:
+    return None
