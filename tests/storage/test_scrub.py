@@ -1,15 +1,17 @@
 """What was erased is not in the database's files either."""
 
+import asyncio
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
+from typing import LiteralString
 
 import pytest
-from psycopg import AsyncConnection, sql
+from psycopg import AsyncConnection, IsolationLevel, sql
 
 from alicia.errors import AliciaError
 from alicia.ledger.ledger import Ledger
-from alicia.storage.pool import make_pool
+from alicia.storage.pool import Pool, make_pool
 from alicia.storage.scrub import ScrubRefused, scrub
 from support.talk import Talk
 from support.turns import whole_turn
@@ -35,6 +37,22 @@ async def data_folder(url: str) -> Path:
         row = await (await conn.execute("SHOW data_directory")).fetchone()
         assert row
         return Path(row[0])
+
+
+async def until_asked(pool: Pool, query: LiteralString) -> None:
+    """Wait until another connection runs, or has just run, such a query."""
+    asked = """
+        SELECT count(*)
+          FROM pg_stat_activity
+         WHERE pid <> pg_backend_pid()
+           AND datname = current_database()
+           AND query LIKE %s
+    """
+    async with asyncio.timeout(30), pool.connection() as conn:
+        await conn.set_autocommit(True)
+        while (await (await conn.execute(asked, (query,))).fetchone()) == (0,):
+            pass
+        await conn.set_autocommit(False)
 
 
 @pytest.mark.parametrize("kind", ["message", "conversation", "memory", "user"])
@@ -63,6 +81,23 @@ async def test_the_files_hold_nothing_of_what_was_erased(fresh_database_url: str
                 await conn.execute("DELETE FROM alicia_meta WHERE ref = %s", (f"user:{name}",))
     await scrub(fresh_database_url)
     assert holding(folder, [word, name] if kind == "user" else [word]) == []
+
+
+async def test_a_transaction_that_may_still_read_the_erased_is_waited_for(fresh_database_url: str) -> None:
+    word = f"word{secrets.token_hex(8)}"
+    async with make_pool(fresh_database_url, max_size=2) as pool:
+        talk = await Talk.open(pool, "reader")
+        await whole_turn(talk, word)
+        folder = await data_folder(fresh_database_url)
+        async with pool.connection() as reader, asyncio.TaskGroup() as tasks:
+            await reader.set_isolation_level(IsolationLevel.REPEATABLE_READ)
+            await reader.execute("SELECT count(*) FROM alicia_messages")
+            await Ledger(pool).erase_user("reader")
+            scrubbing = tasks.create_task(scrub(fresh_database_url))
+            await until_asked(pool, "%FROM pg_stat_activity%")
+            assert not scrubbing.done()
+            await reader.rollback()
+    assert holding(folder, [word]) == []
 
 
 async def test_without_the_right_it_is_said_what_an_operator_has_to_do(

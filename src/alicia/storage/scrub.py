@@ -1,5 +1,6 @@
 """Makes what was erased vanish from the database's files too: PostgreSQL leaves old rows lying about."""
 
+import asyncio
 from typing import Final, LiteralString
 
 import psycopg
@@ -16,6 +17,16 @@ _TABLES: Final[LiteralString] = """
      ORDER BY c.relname
 """
 
+# A transaction that began before the erasure may still read the old rows, and VACUUM keeps them for it.
+_OLDER: Final[LiteralString] = """
+    SELECT count(*)
+      FROM pg_stat_activity
+     WHERE datname = current_database()
+       AND pid <> pg_backend_pid()
+       AND greatest(age(backend_xid), age(backend_xmin)) > age(%s::xid)
+"""
+_PATIENCE: Final = 60.0
+
 
 class ScrubRefused(AliciaError):
     """The database's role may not do this; the text says what an operator has to run."""
@@ -24,11 +35,13 @@ class ScrubRefused(AliciaError):
 async def scrub(url: str) -> None:
     """Write every table and index anew, and throw the write-ahead log of before away.
 
-    Takes as long as writing the database takes, and locks one table at a time. ScrubRefused without the
-    right to it; the erased is then gone from all queries, but not yet from the files.
+    Takes as long as writing the database takes, and locks one table at a time; waits for the transactions
+    that are open when it begins. ScrubRefused without the right to it, or when one of them stays open; the
+    erased is then gone from all queries, but not yet from the files.
     """
     try:
         async with await AsyncConnection.connect(url, autocommit=True) as conn:
+            await _outlast_transactions(conn)
             tables = await (await conn.execute(_TABLES)).fetchall()
             for (name,) in tables:
                 await conn.execute(sql.SQL("VACUUM (FULL, ANALYZE) {}").format(sql.Identifier(name)))
@@ -41,6 +54,20 @@ async def scrub(url: str) -> None:
         ) from error
     except psycopg.OperationalError as error:
         raise ScrubRefused(f"The database's files were not cleaned: {error}") from error
+
+
+async def _outlast_transactions(conn: AsyncConnection[tuple[object, ...]]) -> None:
+    row = await (await conn.execute("SELECT pg_current_xact_id()::xid::text")).fetchone()
+    now = row[0] if row else None
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            while (await (await conn.execute(_OLDER, (now,))).fetchone()) != (0,):
+                await conn.execute("SELECT pg_sleep(0.05)")
+    except TimeoutError:
+        raise ScrubRefused(
+            "The database's files were not cleaned: a transaction stays open that may still read what was "
+            "erased. End it (pg_stat_activity shows it), and erase again."
+        ) from None
 
 
 async def _renew_log(conn: AsyncConnection[tuple[object, ...]]) -> None:
