@@ -4,6 +4,7 @@ import secrets
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, expect
@@ -68,6 +69,13 @@ async def open_tab(context: BrowserContext, web: Stack) -> AsyncIterator[OpenTab
     yield open_one
     assert [tab.faults for tab in tabs] == [[] for _ in tabs]
     assert {host for tab in tabs for host in tab.hosts} <= {"127.0.0.1"}
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def api(web: Stack) -> AsyncIterator[httpx2.AsyncClient]:
+    """The stack's HTTP interface."""
+    async with httpx2.AsyncClient(base_url=f"{web.url}/api/v1") as client:
+        yield client
 
 
 @pytest.fixture(scope="session")

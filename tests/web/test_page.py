@@ -40,6 +40,7 @@ async def test_axe_finds_no_serious_fault(browser: Browser, web: Stack, axe: str
     await tab.say("Show me everything.")
     await expect(tab.page.locator(".hljs-comment")).to_be_visible()
     await tab.answers.get_by_role("button", name="Why").click()
+    await expect(tab.page.locator(".waterfall")).to_be_visible()
     assert await tab.axe(axe) == []
     await tab.click("Add a note", tab.answers)
     await tab.page.get_by_label("Your note", exact=True).fill("A note.")

@@ -13,7 +13,8 @@ export function App({ desk }: { desk: Desk }) {
   const [draft, setDraft] = useState(() => desk.draft());
   const [listOpen, setListOpen] = useState(false);
   const entries = useSyncExternalStore(desk.library.subscribe, desk.library.list);
-  const id = route ? desk.library.real(route) : draft;
+  const named = route.place === "conversation" ? route.id : undefined;
+  const id = named ? desk.library.real(named) : draft;
   const conversation = useConversation(desk, id);
   const entry = entries.find((each) => each.id === id);
   const title = titleOf(entry);
@@ -71,7 +72,7 @@ export function App({ desk }: { desk: Desk }) {
             conversation={conversation}
             reachable={desk.library.reachable}
             onBegin={() => {
-              if (!route) goTo(conversation.id);
+              if (!named) goTo(conversation.id);
             }}
           />
         )}

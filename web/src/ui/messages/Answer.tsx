@@ -1,14 +1,17 @@
-import { memo, useId, useState } from "react";
+import { memo, Suspense, useId, useState } from "react";
 
 import type { Conversation } from "../../client/conversation";
 import type { Message, Shown } from "../../client/message";
 import { CopyButton } from "../CopyButton";
 import { Icon, IconButton } from "../icons";
 import { Markdown } from "../markdown/Markdown";
+import { part } from "../part";
+import { whyWords } from "../why/words";
 import { Field } from "./Field";
 import { Notes } from "./Notes";
 import { Stepper } from "./Stepper";
-import { Why, whyWords } from "./Why";
+
+const Why = part(() => import("../why/Why"));
 
 /** What Alicia said, or is saying. */
 export const Answer = memo(
@@ -45,7 +48,9 @@ export const Answer = memo(
         )}
         {open === "why" && (
           <div id={panel} className="why" role="region" aria-label="Why this answer">
-            <Why message={message} />
+            <Suspense>
+              <Why message={message} />
+            </Suspense>
           </div>
         )}
         <Notes notes={message.notes} />

@@ -1,0 +1,79 @@
+import { Type } from "../protocol/messages";
+import type { Trace } from "./trace";
+
+/** A stretch of a turn, in milliseconds after its beginning. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+  readonly text?: string;
+}
+
+export interface Stage {
+  readonly name: string;
+  readonly spans: readonly Span[];
+}
+
+/** When what happened in a turn; only what there was. */
+export interface Waterfall {
+  readonly stages: readonly Stage[];
+  readonly total: number;
+}
+
+/**
+ * A turn's stages, from the times at which each step was stored.
+ *
+ * `again` is set for an answer that was asked for a second time: its question is older than the turn.
+ */
+export function waterfall(answer: Trace, question: Trace | undefined, again: boolean): Waterfall {
+  const opened = at(answer.message.createdAt);
+  const asked = question && !again ? at(question.message.createdAt) : opened;
+  const heard = again ? 0 : (question?.audio[0]?.durationMs ?? 0);
+  const zero = asked - heard;
+  const since = (time: string) => at(time) - zero;
+  const stages: Stage[] = [];
+  const add = (name: string, ...spans: Span[]) => {
+    if (spans.length) stages.push({ name, spans });
+  };
+  if (heard) add("Heard", { from: 0, to: heard });
+  if (opened > asked) add("Remembered", { from: asked - zero, to: opened - zero });
+
+  const steps = [...answer.reasoning, ...answer.toolUses, ...answer.sentences].map((each) => since(each.createdAt));
+  if (steps.length) add("First token", { from: opened - zero, to: Math.min(...steps) });
+  const thoughts = answer.reasoning.map((each) => since(each.createdAt));
+  if (thoughts.length > 1) add("Thought", { from: Math.min(...thoughts), to: Math.max(...thoughts) });
+  for (const { toolName, createdAt, completedAt } of answer.toolUses) {
+    add(toolName, { from: since(createdAt), to: since(completedAt ?? createdAt) });
+  }
+  add("Sentences", ...sentences(answer, since, steps.length ? Math.min(...steps) : opened - zero));
+  add("Speech", ...speech(answer, since));
+  return { stages, total: Math.max(1, ...stages.flatMap(({ spans }) => spans.map(({ to }) => to))) };
+}
+
+/** Each sentence from when the one before it was ready. */
+function sentences(answer: Trace, since: (time: string) => number, start: number): Span[] {
+  const tools = answer.toolUses.map((each) => since(each.completedAt ?? each.createdAt));
+  const spans: Span[] = [];
+  let from = start;
+  for (const { text, createdAt } of answer.sentences) {
+    const to = since(createdAt);
+    if (text.trim()) spans.push({ from: Math.max(from, ...tools.filter((end) => end <= to)), to, text: text.trim() });
+    from = to;
+  }
+  return spans;
+}
+
+/** Sentences are spoken one after the other, each at the earliest when its sound was there. */
+function speech(answer: Trace, since: (time: string) => number): Span[] {
+  const stored = new Map(answer.stanzas.filter(({ type }) => type === Type.AudioChunk).map((each) => [each.ref, since(each.createdAt)]));
+  const spans: Span[] = [];
+  for (const { id, text, durationMs, createdAt } of answer.sentences) {
+    if (!durationMs) continue;
+    const from = Math.max(spans.at(-1)?.to ?? 0, Math.min(stored.get(id) ?? Infinity, since(createdAt)));
+    spans.push({ from, to: from + durationMs, text: text.trim() });
+  }
+  return spans;
+}
+
+function at(time: string): number {
+  return Date.parse(time);
+}
