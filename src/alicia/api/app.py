@@ -15,6 +15,7 @@ from psycopg_pool import PoolTimeout
 
 from alicia.api import description, headers, problems, reference
 from alicia.api.auth import Auth
+from alicia.api.calls import PREFIX
 from alicia.api.files import WebFiles
 from alicia.api.limits import BodyLimit
 from alicia.api.rooms import Rooms
@@ -64,7 +65,7 @@ def create_app(config: Config, embedder: Embedder | None = None) -> FastAPI:
     app = description.make(lifespan)
     problems.install(app)
     reference.install(app)
-    app.add_middleware(BodyLimit, archive_path=f"{description.PREFIX}/import")
+    app.add_middleware(BodyLimit, archive_path=f"{PREFIX}/import")
     app.add_middleware(headers.Headers, headers=headers.security_headers(livekit.url))
     _add_health(app, pool, livekit.url)
     _add_files(app)

@@ -21,7 +21,7 @@ from alicia.storage import archive
 from alicia.storage.archive import TABLES, Table
 from alicia.storage.pool import Connection, Pool
 
-routes = Calls(tags=["privacy"])
+routes = Calls("privacy")
 
 FORMAT: Final = b'{"format": "alicia", "version": 1}\n'
 MANIFEST: Final = "alicia.json"

@@ -7,9 +7,11 @@ from typing import Any, Final, get_origin
 
 import msgspec
 from fastapi import APIRouter, Response
+from fastapi.routing import APIRoute
 
 from alicia.api.shapes import Answer
 
+PREFIX: Final = "/api/v1"
 SCHEMAS: Final = "#/components/schemas/{name}"
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -33,8 +35,8 @@ class Calls(APIRouter):
     takes longer than to read them. The types of a struct are checked when it is made of a row.
     """
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
+    def __init__(self, tag: str) -> None:
+        super().__init__(prefix=PREFIX, tags=[tag], generate_unique_id_function=_name)
         self.answers: list[Any] = []
         """What handlers here return."""
 
@@ -48,6 +50,11 @@ class Calls(APIRouter):
             settings["response_model"] = None
             endpoint = _encoded(endpoint, status)
         super().add_api_route(path, endpoint, **settings)
+
+
+def _name(route: APIRoute) -> str:
+    """A call is named like its function, so that generated clients read well."""
+    return route.name
 
 
 def _is_answer(kind: Any) -> bool:

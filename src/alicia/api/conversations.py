@@ -16,7 +16,7 @@ from alicia.storage import conversations as stored
 from alicia.storage.found import FoundConversation, find_conversations, is_erased
 from alicia.storage.pool import Connection
 
-routes = Calls(tags=["conversations"])
+routes = Calls("conversations")
 
 ConversationId = Annotated[str, Path(pattern=f"^{ids.pattern(ids.ConversationId)}$")]
 LONGEST_TITLE = 2_000

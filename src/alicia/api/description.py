@@ -6,13 +6,11 @@ from typing import Any, Final
 
 import msgspec
 from fastapi import FastAPI
-from fastapi.routing import APIRoute
 
 from alicia.api import archive, conversations, memories, messages, session, sound, tokens, tools
 from alicia.api.calls import SCHEMAS
 from alicia.api.problems import MEDIA_TYPE, ProblemDetails
 
-PREFIX: Final = "/api/v1"
 ABOUT: Final = (
     "Everything about conversations that is not live. Errors are problem details (RFC 9457). Lists answer "
     "`items` and `next`, which is the `before` of the next page. Where the server asks for a login, send a "
@@ -39,10 +37,10 @@ def make(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
-        generate_unique_id_function=_name,
     )
     for routes in ROUTERS:
-        app.include_router(routes, prefix=PREFIX)
+        # Not `include_router`, which looks through one router after the other for each request.
+        app.routes.extend(routes.routes)
     generate = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -52,11 +50,6 @@ def make(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None
 
     app.openapi = openapi
     return app
-
-
-def _name(route: APIRoute) -> str:
-    """A call is named like its function, so that generated clients read well."""
-    return route.name
 
 
 def _completed(schema: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from alicia.memory.recall import Filter, Found
 from alicia.storage import memories as stored
 
 log = structlog.get_logger(__name__)
-routes = Calls(tags=["memories"])
+routes = Calls("memories")
 
 MemoryId = Annotated[str, Path(pattern=f"^{ids.pattern(ids.MemoryId)}$")]
 Content = Annotated[str, Field(min_length=1, max_length=20_000, pattern=NO_NUL)]

@@ -17,7 +17,7 @@ from alicia.storage import messages as stored
 from alicia.storage import traces
 from alicia.storage.found import is_erased
 
-routes = Calls(tags=["messages"])
+routes = Calls("messages")
 
 MessageId = Annotated[str, Path(pattern=f"^{ids.pattern(ids.MessageId)}$")]
 Completion = Literal["pending", "streaming", "completed", "failed"]

@@ -11,7 +11,7 @@ from alicia.api.problems import documented
 from alicia.api.scope import Services, Shared, TheCaller
 from alicia.api.shapes import Answer, Json, shown
 
-routes = Calls(tags=["session"])
+routes = Calls("session")
 
 
 class Me(Answer, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from alicia.api.scope import Conn, User
 from alicia.storage.audio import Sound, recorded_sound, sentence_sound
 from alicia.storage.pool import Connection
 
-routes = Calls(tags=["audio"])
+routes = Calls("audio")
 
 Read = Callable[[Connection, str, str, int, int], Awaitable[Sound | None]]
 SentenceId = Annotated[str, Path(pattern=f"^{ids.pattern(ids.SentenceId)}$")]

@@ -18,7 +18,7 @@ from alicia.ledger.lease import served
 from alicia.storage.conversations import conversation
 
 log = structlog.get_logger(__name__)
-routes = Calls(tags=["tokens"])
+routes = Calls("tokens")
 
 Device = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$", examples=["kitchen"])]
 

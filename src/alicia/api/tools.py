@@ -11,7 +11,7 @@ from alicia.api.scope import Administrator, Conn, User
 from alicia.api.shapes import NO_NUL, Answer, Json, Moment, Page, shown
 from alicia.storage import tools as stored
 
-routes = Calls(tags=["tools"])
+routes = Calls("tools")
 
 
 class Tool(Answer, frozen=True, kw_only=True):

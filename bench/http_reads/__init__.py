@@ -1,0 +1,1 @@
+"""What the benchmark of the HTTP interface is made of."""
