@@ -42,7 +42,7 @@ check: .venv/.test-ready
 	@$(VENV)/basedpyright --level error
 	@echo "check: format, lint, layers and types are in order"
 
-test-python: .venv/.test-ready weights-small
+test-python: .venv/.test-ready weights-small .build/client-generator/.installed
 	@$(PYTEST) tests $(addprefix --ignore=,$(STACK_TESTS))
 
 test-web: web/dist/index.html
@@ -62,7 +62,7 @@ format: .venv/.test-ready
 lock: .venv/.uv
 	@cd requirements && $(COMPILE) ../pyproject.toml --extra local build.in -o alicia.txt
 	@cd requirements && $(COMPILE) ../pyproject.toml --extra local build.in dev.in -o dev.txt
-	@cd requirements && for each in bootstrap go node; do $(COMPILE) $$each.in -o $$each.txt; done
+	@cd requirements && for each in bootstrap go node client-generator; do $(COMPILE) $$each.in -o $$each.txt; done
 	@cd requirements && for each in weights-small weights-large; do $(COMPILE) --no-deps $$each.in -o $$each.txt; done
 
 clean:
@@ -82,6 +82,12 @@ clean:
 	@$(VENV)/uv pip install --quiet --python $(VENV)/python --require-hashes -r requirements/dev.txt
 	@$(VENV)/uv pip install --quiet --python $(VENV)/python --no-deps --no-build-isolation --editable .
 	@mkdir -p .build && touch $@ .venv/.run-ready
+
+# Beside the environment, not in it: the generator wants an older typer than ours.
+.build/client-generator/.installed: requirements/client-generator.txt .venv/.uv
+	@echo "set-up: generator of HTTP clients"
+	@$(VENV)/uv pip install --quiet --python $(VENV)/python --target $(@D) --require-hashes -r requirements/client-generator.txt
+	@touch $@
 
 web/node_modules/.installed: web/package-lock.json .venv/.uv
 	@echo "set-up: web packages"

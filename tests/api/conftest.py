@@ -1,6 +1,8 @@
 """The API in this process, on the run's PostgreSQL, with tokens for any user."""
 
+import asyncio
 import secrets
+import socket
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -9,11 +11,12 @@ from typing import Any
 
 import httpx2
 import pytest
+import uvicorn
 
 from alicia.api.app import create_app
 from alicia.config import Config, LiveKitServer
 from alicia.storage.pool import Pool
-from support.callers import SECRET, Open, bearer
+from support.callers import SECRET, Letters, Open, bearer
 from support.talk import Talk
 
 
@@ -58,3 +61,24 @@ async def api(serving: Open, user: str) -> AsyncIterator[httpx2.AsyncClient]:
 @pytest.fixture
 async def talk(pool: Pool, user: str) -> Talk:
     return await Talk.open(pool, user)
+
+
+@pytest.fixture
+async def server(config: Config) -> AsyncIterator[str]:
+    """The API on a port of its own; its address."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        settings = uvicorn.Config(create_app(config, Letters()), log_config=None, lifespan="on")
+        running = uvicorn.Server(settings)
+        running.capture_signals = _no_signals  # pyright: ignore[reportAttributeAccessIssue]
+        serving = asyncio.create_task(running.serve([listening]))
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        running.should_exit = True
+        await serving
+
+
+class _no_signals:  # noqa: N801 - stands in for a method
+    """The test run's signals are pytest's."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...

@@ -3,22 +3,17 @@
 import asyncio
 import json
 import os
-import socket
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import jwt
 import pytest
-import uvicorn
 from typer.testing import CliRunner, Result
 
-from alicia.api.app import create_app
 from alicia.cli.main import app
-from alicia.config import Config
 from alicia.errors import AliciaError
 from alicia.storage.pool import Pool
 from alicia.storage.tools import register_tool
-from support.callers import SECRET, Letters, token
+from support.callers import SECRET, token
 from support.talk import Talk
 from support.turns import whole_turn
 from support.up import run_alicia
@@ -48,27 +43,6 @@ class Terminal:
     async def _run(self, arguments: tuple[str, ...]) -> Result:
         # In a thread, since the server that it speaks to lives in this one.
         return await asyncio.to_thread(CliRunner().invoke, app, arguments, env=self._environ)
-
-
-@pytest.fixture
-async def server(config: Config) -> AsyncIterator[str]:
-    """The API on a port of its own; its address."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        settings = uvicorn.Config(create_app(config, Letters()), log_config=None, lifespan="on")
-        running = uvicorn.Server(settings)
-        running.capture_signals = _no_signals  # pyright: ignore[reportAttributeAccessIssue]
-        serving = asyncio.create_task(running.serve([listening]))
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        running.should_exit = True
-        await serving
-
-
-class _no_signals:  # noqa: N801 - stands in for a method
-    """The test run's signals are pytest's."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_: object) -> None: ...
 
 
 @pytest.fixture

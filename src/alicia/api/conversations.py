@@ -44,7 +44,7 @@ class Conversation(Answer, frozen=True, kw_only=True):
     snippet: Annotated[Snippet | None, shown(about="With `query`: the message that fits best.")] = None
 
 
-class Change(Json):
+class ConversationChange(Json):
     """What is left out stays as it is; `preferences` are replaced as a whole."""
 
     title: str | None = Field(default=None, max_length=LONGEST_TITLE, pattern=NO_NUL)
@@ -124,7 +124,7 @@ async def read_conversation(conversation_id: ConversationId, user: User, conn: C
     responses=documented(401, 404, 413, 422, 429, 503),
 )
 async def change_conversation(
-    conversation_id: ConversationId, change: Change, user: Writer, conn: Conn
+    conversation_id: ConversationId, change: ConversationChange, user: Writer, conn: Conn
 ) -> Conversation:
     """Set its title, status or preferences. Devices in the conversation hear of it within a second."""
     await owned(conn, user, conversation_id)

@@ -50,7 +50,7 @@ class NewMemory(Json):
     pinned: bool = False
 
 
-class Change(Json):
+class MemoryChange(Json):
     """What is left out stays as it is; `userRating` null takes the rating away."""
 
     content: Content | None = None
@@ -214,7 +214,7 @@ async def read_memory(memory_id: MemoryId, user: User, conn: Conn) -> Memory:
     summary="Change a memory",
     responses=documented(401, 404, 413, 422, 429, 503),
 )
-async def change_memory(memory_id: MemoryId, change: Change, user: Writer, shared: Shared) -> Memory:
+async def change_memory(memory_id: MemoryId, change: MemoryChange, user: Writer, shared: Shared) -> Memory:
     """Correct, pin, archive, rate or tag it."""
     vector = None
     if change.content is not None:
