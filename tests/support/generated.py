@@ -1,3 +1,4 @@
+# pyright: basic, reportMissingImports=false
 """A program that uses the client that a public generator made: list, search, trace, as JSON on a line.
 
 Run with the folder of the generator's packages and that of the made client first on the path.
@@ -7,12 +8,12 @@ import json
 import os
 import sys
 
-# Neither is in the environment of the type checker: one is made by the test, the other comes with it.
-from made import AuthenticatedClient  # pyright: ignore
-from made.api.conversations import list_conversations  # pyright: ignore
-from made.api.memories import search_memories  # pyright: ignore
-from made.api.messages import list_messages, read_trace  # pyright: ignore
-from made.models import Search  # pyright: ignore
+# There is no such package until a test has it made.
+from made import AuthenticatedClient
+from made.api.conversations import list_conversations
+from made.api.memories import search_memories
+from made.api.messages import list_messages, read_trace
+from made.models import Search
 
 client = AuthenticatedClient(base_url=sys.argv[1], token=os.environ["TOKEN"], raise_on_unexpected_status=True)
 with client:
