@@ -3,6 +3,7 @@
 import httpx2
 
 from alicia import ids
+from alicia.storage.found import MOST
 from alicia.storage.pool import Pool
 from support.callers import bearer
 from support.talk import Talk
@@ -78,6 +79,27 @@ async def test_a_search_finds_titles_and_messages_best_first_with_a_snippet(
     assert [each["id"] for each in rest["items"]] == [walk.id, cooking.id]
     for nothing in ("'", "&|!", "the", "zyzzyva"):
         assert (await api.get("/conversations", params={"query": nothing})).json()["items"] == []
+
+
+async def test_an_old_message_with_all_words_ranks_before_thousands_of_newer_ones_with_some(
+    api: httpx2.AsyncClient, pool: Pool, user: str
+) -> None:
+    old, newer = await Talk.open(pool, user), await Talk.open(pool, user)
+    asked, _ = await old.exchange("Is the glacier near the lighthouse?", "No.")
+    async with pool.connection() as conn:
+        await conn.execute(
+            """
+            INSERT INTO alicia_messages (conversation_id, sequence_number, message_role, contents)
+            SELECT %s, n, 'user', 'A glacier, number ' || n
+              FROM generate_series(1, %s) n
+            """,
+            (newer.id, 2 * MOST),
+        )
+
+    found = (await api.get("/conversations", params={"query": "glacier lighthouse"})).json()["items"]
+
+    assert [each["id"] for each in found] == [old.id, newer.id]
+    assert found[0]["snippet"]["messageId"] == asked.id
 
 
 async def test_a_history_is_read_page_by_page_with_the_head_of_the_journal(

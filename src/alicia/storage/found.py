@@ -8,7 +8,8 @@ from alicia.storage.pool import Connection
 from alicia.storage.rows import fetch_all
 
 MOST: Final = 2_000
-"""How many messages with the words are ranked, the latest: a word that is everywhere tells little."""
+"""How many messages with some of the words are ranked, the latest: a word that is everywhere tells little.
+As many again that have all of them, however old."""
 
 
 class FoundConversation(Conversation, frozen=True, kw_only=True):
@@ -40,7 +41,8 @@ async def find_conversations(
         FoundConversation,
         """
         WITH words AS (
-            SELECT to_tsquery('english', string_agg(quote_literal(word) || mark, ' | ')) AS sought
+            SELECT to_tsquery('english', string_agg(quote_literal(word) || mark, ' | ')) AS sought,
+                   to_tsquery('english', string_agg(quote_literal(word) || mark, ' & ')) AS all_sought
               FROM (SELECT word, CASE WHEN number = count(*) OVER () THEN ':*' ELSE '' END AS mark
                       FROM regexp_split_to_table(%(query)s, '[^[:alnum:]]+')
                            WITH ORDINALITY AS w (word, number)
@@ -54,11 +56,14 @@ async def find_conversations(
             SELECT DISTINCT ON (m.conversation_id) m.conversation_id, m.id AS message_id, m.contents,
                    ts_rank(to_tsvector('english', m.contents), words.sought, 1)::float8 AS rank
               FROM words
+              JOIN (VALUES (true), (false)) AS pass (has_all)
+                ON NOT has_all OR words.all_sought::text <> words.sought::text
              CROSS JOIN LATERAL (
                    SELECT m.*
                      FROM alicia_messages m
                      JOIN mine ON mine.id = m.conversation_id
-                    WHERE to_tsvector('english', m.contents) @@ words.sought
+                    WHERE to_tsvector('english', m.contents)
+                          @@ CASE WHEN has_all THEN words.all_sought ELSE words.sought END
                       AND m.completion_status = 'completed'
                       AND m.deleted_at IS NULL
                       AND m.superseded_by IS NULL
