@@ -1,1 +1,1 @@
-"""Hearing and speaking: speech-to-text, turn taking, text-to-speech."""
+"""Speech to text, turn taking, text to speech. Imported only where somebody speaks or listens."""

@@ -1,0 +1,15 @@
+"""Silero's voice activity detection, the one inside LiveKit's local models."""
+
+from livekit import local_inference
+
+from alicia.speech.segments import Samples
+
+
+class Activity:
+    """How likely windows of 512 samples are speech; each stream of sound needs one of its own."""
+
+    def __init__(self) -> None:
+        self._model = local_inference.VAD()
+
+    def __call__(self, window: Samples) -> float:
+        return self._model.predict(window)

@@ -1,0 +1,63 @@
+"""The local text-to-speech model: Hibari, one English voice, in a thread of its own."""
+
+import asyncio
+import importlib
+import os
+from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from alicia.errors import ModelUnavailable
+from alicia.speech.synthesiser import SPEEDS, Manner
+
+MODEL: Final = "hibari"
+VOICE: Final = "heart"
+"""The only voice whose weights are installed; the library would fetch others."""
+
+
+class Hibari:
+    """Loads the model with the first text, or with `warm`; one thread does all the work."""
+
+    model = MODEL
+
+    def __init__(self) -> None:
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="hibari")
+        self._voice: Any = None
+
+    async def aclose(self) -> None:
+        """Let the sentence at hand end, and give the memory back."""
+        await asyncio.to_thread(self._worker.shutdown, cancel_futures=True)
+        self._voice = None
+
+    async def warm(self) -> None:
+        """Load the model and let it speak once: the first time takes ten times as long."""
+        await asyncio.get_running_loop().run_in_executor(self._worker, self._run, ["həlˈO."], 1.0)
+
+    async def speak(self, text: str, manner: Manner) -> AsyncGenerator[bytes, None]:
+        loop = asyncio.get_running_loop()
+        speed = min(max(manner.speed, SPEEDS[0]), SPEEDS[1])
+        phonemes = await loop.run_in_executor(self._worker, self._phonemes, text)
+        for phrase in phonemes:
+            yield await loop.run_in_executor(self._worker, self._run, [phrase], speed)
+
+    def _phonemes(self, text: str) -> list[str]:
+        return self._loaded().phonemize(text)
+
+    def _run(self, phrases: list[str], speed: float) -> bytes:
+        numpy: Any = importlib.import_module("numpy")
+        voice = self._loaded()
+        sound = numpy.concatenate([voice.from_phonemes(phrase, speed) for phrase in phrases])
+        return (numpy.clip(sound, -1.0, 1.0) * 32767).astype("<i2").tobytes()
+
+    def _loaded(self) -> Any:
+        if self._voice is None:
+            # Later onnxruntimes write an id of the machine unless told not to before their first import.
+            os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+            try:
+                hibari: Any = importlib.import_module("hibari")
+            except ImportError as error:
+                raise ModelUnavailable(
+                    "The local voice is not installed: install alicia[local], or set ALICIA_TTS_URL."
+                ) from error
+            self._voice = hibari.Hibari(VOICE)
+        return self._voice

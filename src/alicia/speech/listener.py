@@ -1,0 +1,183 @@
+"""Any recogniser as a stream of texts for LiveKit's AgentSession: while somebody speaks, and afterwards."""
+
+import asyncio
+import difflib
+from collections.abc import Callable
+from typing import Final, Literal
+
+import msgspec
+import numpy as np
+from livekit import rtc
+from livekit.agents import APIConnectOptions, LanguageCode, stt, utils
+from livekit.agents.types import DEFAULT_API_CONNECT_OPTIONS, NOT_GIVEN, NotGivenOr
+
+from alicia.errors import ModelUnavailable
+from alicia.speech.recogniser import Heard, Recogniser, credible, words
+from alicia.speech.segments import RATE, WINDOW, Edge, Samples, Segmenter
+
+EVERY: Final = 0.5
+"""Seconds of speech between two looks at what is said so far."""
+
+NO_WORD: Final = 2
+"""So many windows of sound hold no word."""
+
+Probability = Callable[[Samples], float]
+
+
+class Listener(stt.STT[Literal["error"]]):
+    """Speech-to-text for one AgentSession, which says with `flush` that a turn may be over.
+
+    Until then a pause does not cut what is recognised: models hear whole sentences far better than halves.
+    """
+
+    def __init__(self, recogniser: Recogniser, probability: Callable[[], Probability]) -> None:
+        capabilities = stt.STTCapabilities(
+            streaming=True, interim_results=recogniser.quick, offline_recognize=False, manual_flush=True
+        )
+        super().__init__(capabilities=capabilities)
+        self.recogniser = recogniser
+        self.language: str | None = None
+        """What is most likely spoken; None leaves it to the model."""
+        self.probability = probability
+
+    @property
+    def model(self) -> str:
+        return self.recogniser.model
+
+    @property
+    def provider(self) -> str:
+        return "alicia"
+
+    async def _recognize_impl(
+        self,
+        buffer: utils.AudioBuffer,
+        *,
+        language: NotGivenOr[str] = NOT_GIVEN,
+        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
+    ) -> stt.SpeechEvent:
+        frame = utils.merge_frames(buffer) if isinstance(buffer, list) else buffer
+        heard = await self.recogniser.recognise(np.frombuffer(frame.data, np.int16), self.language)
+        return _event(stt.SpeechEventType.FINAL_TRANSCRIPT, heard)
+
+    def stream(
+        self,
+        *,
+        language: NotGivenOr[str] = NOT_GIVEN,
+        conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
+    ) -> stt.RecognizeStream:
+        return _Stream(self, conn_options)
+
+
+class _Look(msgspec.Struct, frozen=True):
+    """A piece of speech to be recognised, and what for."""
+
+    kind: stt.SpeechEventType
+    samples: Samples
+    voiced: int
+
+    @property
+    def seconds(self) -> float:
+        return self.voiced * WINDOW / RATE
+
+
+class _Stream(stt.RecognizeStream):
+    def __init__(self, listener: Listener, conn_options: APIConnectOptions) -> None:
+        super().__init__(  # pyright: ignore[reportUnknownMemberType]
+            stt=listener, conn_options=conn_options, sample_rate=RATE
+        )
+        self._listener = listener
+        self._looks: asyncio.Queue[_Look] = asyncio.Queue()
+        self._looked = 0
+        self._last: tuple[int, Heard] | None = None
+        """The newest text for the segment, and how much speech it covers."""
+
+    async def _run(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            recognising = tasks.create_task(self._recognise_all())
+            await self._listen()
+            await self._looks.join()
+            recognising.cancel()
+
+    async def _listen(self) -> None:
+        segmenter = Segmenter(self._listener.probability())
+        async for item in self._input_ch:
+            if isinstance(item, rtc.AudioFrame):
+                for edge in segmenter.feed(np.frombuffer(item.data, np.int16)):
+                    self._heed(edge, segmenter)
+                self._glance(segmenter)
+            elif segmenter.speaking:
+                self._end(segmenter)
+
+    def _heed(self, edge: Edge, segmenter: Segmenter) -> None:
+        match edge:
+            case Edge.BEGUN:
+                self._looked = 0
+            case Edge.PAUSED if self._listener.recogniser.quick:
+                self._look(stt.SpeechEventType.PREFLIGHT_TRANSCRIPT, segmenter.segment, segmenter.voiced)
+            case Edge.ENDED:
+                self._end(segmenter)
+            case _:
+                pass
+
+    def _glance(self, segmenter: Segmenter) -> None:
+        due = self._looked + EVERY * RATE / WINDOW
+        if self._listener.recogniser.quick and segmenter.speaking and segmenter.voiced >= due:
+            self._look(stt.SpeechEventType.INTERIM_TRANSCRIPT, segmenter.segment, segmenter.voiced)
+
+    def _end(self, segmenter: Segmenter) -> None:
+        self._look(stt.SpeechEventType.FINAL_TRANSCRIPT, segmenter.take(), segmenter.voiced)
+
+    def _look(self, kind: stt.SpeechEventType, samples: Samples, voiced: int) -> None:
+        self._looked = voiced
+        self._looks.put_nowait(_Look(kind, samples, voiced))
+
+    async def _recognise_all(self) -> None:
+        while True:
+            look = await self._looks.get()
+            final = look.kind is stt.SpeechEventType.FINAL_TRANSCRIPT
+            # A model that falls behind need not look at what is out of date.
+            if final or self._looks.empty():
+                try:
+                    await self._recognise(look)
+                except ModelUnavailable as error:
+                    self._emit_error(error, recoverable=True)
+            if final:
+                self._last = None
+            self._looks.task_done()
+
+    async def _recognise(self, look: _Look) -> None:
+        heard = await self._heard(look)
+        if not credible(heard.text, look.seconds):
+            heard = Heard("", heard.confidence, heard.language)
+        self._event_ch.send_nowait(_event(look.kind, heard))
+
+    async def _heard(self, look: _Look) -> Heard:
+        # No word was said since the last pause, so nothing is to be recognised again.
+        if self._last is not None and look.voiced - self._last[0] <= NO_WORD:
+            return self._last[1]
+        heard = await self._listener.recogniser.recognise(look.samples, self._listener.language)
+        if heard.confidence is None and self._last is not None:
+            heard = msgspec.structs.replace(heard, confidence=agreement(self._last[1].text, heard.text))
+        self._last = look.voiced, heard
+        return heard
+
+
+def _event(kind: stt.SpeechEventType, heard: Heard) -> stt.SpeechEvent:
+    data = stt.SpeechData(
+        language=LanguageCode(heard.language or ""), text=heard.text, confidence=heard.confidence or 0.0
+    )
+    return stt.SpeechEvent(type=kind, alternatives=[data])
+
+
+def agreement(earlier: str, text: str) -> float | None:
+    """How much of the text for the beginning of some speech stands in the later one, from 0 to 1.
+
+    For models that tell no confidence: what they heard twice they rarely heard wrong.
+    """
+    before, after = words(earlier), words(text)
+    if not before or not after:
+        return None
+    # The last word of unfinished speech is half heard.
+    before = before[:-1] or before
+    blocks = difflib.SequenceMatcher(None, before, after[: len(before) + 1]).get_matching_blocks()
+    return round(sum(block.size for block in blocks) / len(before), 2)
