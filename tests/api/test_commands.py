@@ -155,3 +155,16 @@ def test_a_failure_is_one_line_and_an_exit_code(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("alicia: http://127.0.0.1:9 does not answer")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_shell_completes_commands_and_options() -> None:
+    script = CliRunner().invoke(app, ["--show-completion", "bash"], prog_name="alicia").stdout
+    assert "_ALICIA_COMPLETE=complete_bash" in script
+    for typed, completed in (("alicia mem", "memory"), ("alicia conversations --st", "--status")):
+        asked = {
+            "_ALICIA_COMPLETE": "complete_bash",
+            "COMP_WORDS": typed,
+            "COMP_CWORD": str(typed.count(" ")),
+        }
+        said = CliRunner().invoke(app, [], prog_name="alicia", env=asked)
+        assert said.stdout.split() == [completed]

@@ -47,6 +47,15 @@ async def test_writes_are_limited_by_user(api: httpx2.AsyncClient, user: str) ->
     assert other.status_code == 201
 
 
+async def test_tokens_are_limited_by_user(api: httpx2.AsyncClient, user: str) -> None:
+    answers = [await api.post("/tokens", json={}) for _ in range(125)]
+    # Nobody listens where LiveKit should be, so those that are let through are not answered with a token.
+    assert {each.status_code for each in answers} == {503, 429}
+    assert int(answers[-1].headers["retry-after"]) >= 1
+    other = await api.post("/tokens", json={}, headers=bearer(f"not-{user}"))
+    assert other.status_code == 503
+
+
 async def test_huge_bodies_are_refused_whether_they_say_so_or_not(api: httpx2.AsyncClient) -> None:
     sized = await api.post(
         "/memories", content=b" " * (BODY + 1), headers={"Content-Type": "application/json"}
