@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import LiteralString
 
 import pytest
-from psycopg import AsyncConnection, IsolationLevel, sql
+from psycopg import AsyncConnection, sql
 
 from alicia.errors import AliciaError
 from alicia.ledger.ledger import Ledger
@@ -83,20 +83,23 @@ async def test_the_files_hold_nothing_of_what_was_erased(fresh_database_url: str
     assert holding(folder, [word, name] if kind == "user" else [word]) == []
 
 
-async def test_a_transaction_that_may_still_read_the_erased_is_waited_for(fresh_database_url: str) -> None:
+@pytest.mark.parametrize("where", ["in the database", "in another database"])
+async def test_a_transaction_that_may_still_read_the_erased_is_waited_for(
+    fresh_database_url: str, database_url: str, where: str
+) -> None:
     word = f"word{secrets.token_hex(8)}"
     async with make_pool(fresh_database_url, max_size=2) as pool:
         talk = await Talk.open(pool, "reader")
         await whole_turn(talk, word)
         folder = await data_folder(fresh_database_url)
-        async with pool.connection() as reader, asyncio.TaskGroup() as tasks:
-            await reader.set_isolation_level(IsolationLevel.REPEATABLE_READ)
-            await reader.execute("SELECT count(*) FROM alicia_messages")
+        url = fresh_database_url if where == "in the database" else database_url
+        async with await AsyncConnection.connect(url) as other, asyncio.TaskGroup() as tasks:
+            await other.execute("SELECT pg_current_xact_id()")
             await Ledger(pool).erase_user("reader")
             scrubbing = tasks.create_task(scrub(fresh_database_url))
             await until_asked(pool, "%pg_sleep%")
             assert not scrubbing.done()
-            await reader.rollback()
+            await other.rollback()
     assert holding(folder, [word]) == []
 
 

@@ -17,13 +17,14 @@ _TABLES: Final[LiteralString] = """
      ORDER BY c.relname
 """
 
-# A transaction that began before the erasure may still read the old rows, and VACUUM keeps them for it.
+# VACUUM keeps the old rows for every transaction that may still read them: one with an older snapshot, and,
+# since its own snapshot counts too, one that was writing before the erasure, in whichever database.
 _OLDER: Final[LiteralString] = """
     SELECT count(*)
       FROM pg_stat_activity
-     WHERE datname = current_database()
-       AND pid <> pg_backend_pid()
-       AND greatest(age(backend_xid), age(backend_xmin)) > age(%s::xid)
+     WHERE pid <> pg_backend_pid()
+       AND (age(backend_xid) > age(%(now)s::xid)
+            OR datname = current_database() AND age(backend_xmin) > age(%(now)s::xid))
 """
 _PATIENCE: Final = 60.0
 
@@ -61,7 +62,7 @@ async def _outlast_transactions(conn: AsyncConnection[tuple[object, ...]]) -> No
     now = row[0] if row else None
     try:
         async with asyncio.timeout(_PATIENCE):
-            while (await (await conn.execute(_OLDER, (now,))).fetchone()) != (0,):
+            while (await (await conn.execute(_OLDER, {"now": now})).fetchone()) != (0,):
                 await conn.execute("SELECT pg_sleep(0.05)")
     except TimeoutError:
         raise ScrubRefused(
