@@ -4,12 +4,11 @@ import asyncio
 from itertools import pairwise
 
 from alicia import ids
-from alicia.ledger.entries import Entry
-from alicia.ledger.ledger import Ledger, session_of
 from alicia.protocol.envelope import decode
-from alicia.protocol.messages import AssistantSentence, ReasoningStep, StartAnswer, UserMessage
+from alicia.protocol.messages import AssistantSentence, StartAnswer, UserMessage
 from alicia.storage.pool import Pool
 from support.device import Device, device
+from support.long_thought import long_thought
 from support.scripted import Reasoning, Script, Text
 from support.stack import Stack
 from support.tables import journal
@@ -70,37 +69,9 @@ async def test_a_device_that_drops_and_returns_during_an_answer_misses_nothing(
 async def test_a_device_that_was_away_for_ten_thousand_stanzas_is_complete(
     stack: Stack, user: str, pool: Pool, room: ids.ConversationId
 ) -> None:
-    ledger = Ledger(pool, "the test")
-    session = session_of(await ledger.create(room, user))
-    assert await ledger.claim(room)
-    question = UserMessage(conversation_id=room, id=ids.new(ids.MessageId), content="Much")
-    answer = StartAnswer(conversation_id=room, id=ids.new(ids.MessageId), previous_id=question.id)
-    await ledger.append(session, Entry(question), Entry(answer))
-    for start in range(0, 10_000, 1_000):
-        steps = [
-            ReasoningStep(
-                conversation_id=room,
-                id=ids.new(ids.ReasoningStepId),
-                message_id=answer.id,
-                sequence=number,
-                content=f"Step {number} of a long thought that is stored.",
-            )
-            for number in range(start, start + 1_000)
-        ]
-        await ledger.append(session, *steps)
-    closing = AssistantSentence(
-        conversation_id=room,
-        id=ids.new(ids.SentenceId),
-        previous_id=answer.id,
-        sequence=1,
-        text="Done.",
-        is_final=True,
-        status="completed",
-    )
-    await ledger.append(session, closing)
-    await ledger.release(room)
+    answer_id = await long_thought(pool, user, room, 10_000)
     async with device(stack, user, room) as back:
-        await back.closed(answer.id)
+        await back.closed(answer_id)
         assert back.log == await journal(pool, room)
         assert chained(back)
 
