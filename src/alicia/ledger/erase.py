@@ -1,6 +1,7 @@
 """The real erase: rows stay, emptied; envelopes become tombstones; meta, vectors and sound are gone."""
 
 import msgspec
+from psycopg.types.json import Jsonb
 
 from alicia.errors import NotFound
 from alicia.ids import ConversationId
@@ -15,8 +16,10 @@ from alicia.ledger.emptying import (
 )
 from alicia.ledger.notes import PENDING_ERASURE
 from alicia.storage.changes import announce
+from alicia.storage.conversations import GIVEN_TITLE
 from alicia.storage.meta import set_meta, user_ref
 from alicia.storage.pool import Connection
+from alicia.storage.summaries import MEMORY_TYPE
 
 ERASED_USER = "erased"
 """Whose the rows of an erased user are from then on."""
@@ -42,12 +45,10 @@ async def erase_message(conn: Connection, owner: str, message_id: str) -> Erased
             raise NotFound(f"There is no message {message_id}.")
         conversation_id: ConversationId = rows[0][0]
         memories = await _learned_from(conn, owner, [message_id])
+        memories += await _summaries_of(conn, owner, conversation_id)
         erased: Erased = {conversation_id: await empty_messages(conn, [message_id])}
         _add(erased, await empty_memories(conn, owner, memories))
-        # A rolling summary may repeat what was said.
-        await conn.execute(
-            "DELETE FROM alicia_meta WHERE ref = %s AND key LIKE 'summary%%'", (conversation_id,)
-        )
+        await _forget_retellings(conn, conversation_id)
         return await _finish(conn, erased)
 
 
@@ -181,6 +182,41 @@ async def _learned_from(conn: Connection, owner: str, message_ids: list[str]) ->
         owner=owner,
     )
     return [row[0] for row in rows]
+
+
+async def _summaries_of(conn: Connection, owner: str, conversation_id: str) -> list[str]:
+    """The rolling summary of a conversation, which may repeat what was said in any of its messages."""
+    rows = await fetch(
+        conn,
+        """
+        SELECT id
+          FROM alicia_memory
+         WHERE created_by = %(owner)s
+           AND memory_type = %(memory_type)s
+           AND source_info @> %(source)s
+        """,
+        owner=owner,
+        memory_type=MEMORY_TYPE,
+        source=Jsonb({"conversationId": conversation_id}),
+    )
+    return [row[0] for row in rows]
+
+
+async def _forget_retellings(conn: Connection, conversation_id: str) -> None:
+    """Take what may repeat a message: a summary outside of memory, a title that its owner did not give."""
+    await conn.execute(
+        """
+        UPDATE alicia_conversations
+           SET title = ''
+         WHERE id = %(id)s
+           AND title = (SELECT value FROM alicia_meta WHERE ref = %(id)s AND key = %(key)s)
+        """,
+        {"id": conversation_id, "key": GIVEN_TITLE},
+    )
+    await conn.execute(
+        "DELETE FROM alicia_meta WHERE ref = %s AND (key LIKE 'summary%%' OR key = %s)",
+        (conversation_id, GIVEN_TITLE),
+    )
 
 
 async def _finish(conn: Connection, erased: Erased) -> Erased:

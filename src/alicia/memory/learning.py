@@ -21,9 +21,11 @@ from alicia.memory.embeddings import Embedder
 from alicia.memory.extraction import Completer, Fact, extract, may_tell
 from alicia.memory.query import Query
 from alicia.memory.recall import Found, Searcher
+from alicia.storage.lessons import touched_by
 from alicia.storage.memories import Embedding, Memory, NewMemory
 from alicia.storage.meta import set_meta
 from alicia.storage.pool import Pool
+from alicia.storage.summaries import MEMORY_TYPE
 from alicia.storage.switch import memory_is_on, only_writer
 
 log = structlog.stdlib.get_logger(__name__)
@@ -104,8 +106,9 @@ class Learner:
             async with self._pool.connection() as conn:
                 if not await memory_is_on(conn, turn.user_id, turn.conversation_id):
                     return Lesson()
+                # What one message says counts once, also when it is learned from again after a crash.
+                taken = await touched_by(conn, turn.user_id, turn.message_id)
             decisions: list[Decision] = []
-            taken: set[MemoryId] = set()
             for fact in facts:
                 new = NewMemory(
                     content=fact.content.strip(),
@@ -121,10 +124,10 @@ class Learner:
                     taken.add(decision.change.memory_id)
             changes = tuple(one.change for one in _distinct(decisions) if one.change)
             questions = tuple(one.contradiction for one in decisions if one.contradiction)
-            if changes:
-                await store([change.entry(turn.conversation_id, turn.message_id) for change in changes])
             for question in questions:
                 await self.note(question)
+            if changes:
+                await store([change.entry(turn.conversation_id, turn.message_id) for change in changes])
         log.info("learned", conversation_id=turn.conversation_id, count=len(changes), asked=len(questions))
         return Lesson(changes=changes, contradictions=questions)
 
@@ -198,8 +201,8 @@ class Learner:
 
 
 def _personal(found: Found) -> bool:
-    """What a document says is the document's; the user's words neither confirm nor change it."""
-    return found.memory.source_type != "document"
+    """What a document or a summary says is its own; the user's words neither confirm nor change it."""
+    return found.memory.source_type != "document" and found.memory.memory_type != MEMORY_TYPE
 
 
 def _relation(found: Found, said: str, hint: tuple[MemoryId, str] | None) -> Relation:

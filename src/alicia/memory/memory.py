@@ -22,6 +22,7 @@ from alicia.storage.memories import Embedding, NewMemory
 from alicia.storage.meta import meta_of, set_meta
 from alicia.storage.pool import Pool
 from alicia.storage.seeds import Filter
+from alicia.storage.summaries import MEMORY_TYPE
 from alicia.storage.switch import memory_is_on
 
 FLOOR: Final = 0.25
@@ -91,7 +92,9 @@ class Memory:
         query = make_query(message, conversation)
         if query is None or not await self.is_on(user_id, conversation_id):
             return []
-        found = _fitting(await self._searcher.search(user_id, query, limit=3 * MOST))[:MOST]
+        near = await self._searcher.search(user_id, query, limit=3 * MOST)
+        # A conversation's own summary stands in its prompts already.
+        found = _fitting([one for one in near if not _sums_up(one, conversation_id)])[:MOST]
         said = await self._contradictions([one.memory.id for one in found if one.memory.pinned])
         return [
             _recalled(one, position, query, said.get(one.memory.id)) for position, one in enumerate(found, 1)
@@ -216,6 +219,11 @@ def _fitting(found: Sequence[Found]) -> list[Found]:
     pinned = [one for one in found if one.memory.pinned and one.score >= FLOOR / 2]
     fits = [one for one in found if one.score >= FLOOR or one.ranked.meaning >= MEANT]
     return pinned + [one for one in fits if one.score >= beside and not one.memory.pinned]
+
+
+def _sums_up(found: Found, conversation_id: ConversationId | None) -> bool:
+    memory = found.memory
+    return memory.memory_type == MEMORY_TYPE and memory.source_info.get("conversationId") == conversation_id
 
 
 def _recalled(found: Found, position: int, query: Query, said: str | None) -> Recalled:

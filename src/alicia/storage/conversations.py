@@ -1,17 +1,21 @@
 """Conversations: reads, and the few columns that their owner may set."""
 
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
 from psycopg.types.json import Jsonb
 
 from alicia.ids import ConversationId
 from alicia.storage.changes import announce
+from alicia.storage.meta import set_meta
 from alicia.storage.pool import Connection
 from alicia.storage.rows import fetch_all, fetch_one
 
 Status: TypeAlias = Literal["active", "archived", "deleted"]
+
+GIVEN_TITLE: Final = "titleGiven"
+"""The meta key under which a title stands that its owner did not choose."""
 
 
 class Conversation(Struct, frozen=True, kw_only=True):
@@ -131,3 +135,27 @@ async def update_conversation(
         if changed:
             await announce(conn, conversation_id)
         return changed
+
+
+async def entitle(conn: Connection, owner: str, conversation_id: str, title: str) -> bool:
+    """Give a conversation that has no title this one, and tell the agent; whether it had none.
+
+    Meta keeps that it was not the owner who gave it, so that it goes when a message is erased.
+    """
+    async with conn.transaction():
+        cursor = await conn.execute(
+            """
+            UPDATE alicia_conversations
+               SET title = %s
+             WHERE id = %s
+               AND user_id = %s
+               AND title = ''
+               AND deleted_at IS NULL
+            """,
+            (title, conversation_id, owner),
+        )
+        if cursor.rowcount == 0:
+            return False
+        await set_meta(conn, conversation_id, GIVEN_TITLE, title)
+        await announce(conn, conversation_id)
+        return True

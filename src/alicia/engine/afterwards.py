@@ -1,0 +1,196 @@
+"""What is done while nobody waits: a title, lessons from the user's words, a summary before it is needed.
+
+All of it asks the model that also answers, so a question cancels it at once and the next pause goes on with
+it. Only a write that has begun is finished first, which takes milliseconds.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import psycopg
+import structlog
+from psycopg_pool import PoolTimeout
+
+from alicia.engine.broadcast import Broadcast
+from alicia.engine.history import History
+from alicia.engine.ports import Lessons
+from alicia.engine.summary import Read, RollingSummary
+from alicia.engine.title import first_words, make_title
+from alicia.errors import DatabaseUnavailable, ModelUnavailable, StandDown
+from alicia.ids import ConversationId
+from alicia.ledger.entries import Entry
+from alicia.llm.messages import Message
+from alicia.memory.extraction import Completer
+from alicia.memory.learning import Lesson, Turn
+from alicia.storage.conversations import conversation, entitle
+from alicia.storage.lessons import Unlearned, mark_learned, unlearned
+from alicia.storage.pool import Pool
+
+log = structlog.get_logger(__name__)
+
+CAUGHT_UP: Final = 10
+"""How many messages are learned from at most in one pause: what bursts of questions or a crash left over."""
+TRIES: Final = 3
+"""How often the model may fail over one message, or find no title, before it is let be."""
+
+
+class Afterwards:
+    """The pauses of one conversation. `run` owns the one task that works in them."""
+
+    def __init__(
+        self,
+        line: Broadcast,
+        history: History,
+        idle: asyncio.Event,
+        *,
+        pool: Pool,
+        model: Completer,
+        lessons: Lessons,
+        budget: Callable[[], int],
+        read: Read,
+    ) -> None:
+        self._line = line
+        self._history = history
+        self._idle = idle
+        self._pool = pool
+        self._model = model
+        self._lessons = lessons
+        self._id: ConversationId = line.session.conversation_id
+        self._summary = RollingSummary(
+            self._id, history, pool=pool, model=model, budget=budget, read=read, store=self._store
+        )
+        self._owner = ""
+        self._due = asyncio.Event()
+        self._work: asyncio.Task[None] | None = None
+        self._storing = False
+        self._interrupted = False
+        self._titled = False
+        self._title_tries = 0
+        self._failures: dict[str, int] = {}
+
+    async def begin(self, owner: str) -> None:
+        """Read the conversation back; what an earlier agent left to be done is done in the first pause."""
+        self._owner = owner
+        await self._summary.load(owner)
+        self._due.set()
+
+    async def reload(self) -> None:
+        """Read the conversation back again: what was said long ago has changed."""
+        self.interrupt()
+        await self._summary.load(self._owner)
+
+    def interrupt(self) -> None:
+        """Somebody asks: leave the model to them. What is undone is due in the next pause."""
+        self._due.set()
+        if self._work is not None:
+            self._interrupted = True
+            if not self._storing:
+                self._work.cancel()
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being done or is due."""
+        return self._work is not None or self._due.is_set()
+
+    async def run(self) -> None:
+        """Forever: wait for a pause with something due in it, and do it."""
+        while True:
+            await self._due.wait()
+            await self._idle.wait()
+            if not self._idle.is_set():
+                # Somebody asked between the end of the wait and now.
+                continue
+            self._due.clear()
+            self._interrupted = False
+            self._work = asyncio.create_task(self._catch_up())
+            try:
+                await asyncio.wait([self._work])
+                if not self._work.cancelled():
+                    self._work.result()
+            finally:
+                self._work.cancel()
+                await asyncio.wait([self._work])
+                self._work = None
+
+    async def _catch_up(self) -> None:
+        for step in (self._entitle, self._learn, self._roll):
+            try:
+                await step()
+            except StandDown:
+                raise
+            except ModelUnavailable as error:
+                log.warning("put off", conversation_id=self._id, reason=str(error))
+            except (DatabaseUnavailable, psycopg.OperationalError, PoolTimeout) as error:
+                log.warning("database away", conversation_id=self._id, reason=type(error).__name__)
+            except Exception:
+                # Nothing that goes wrong here may take the conversation down with it.
+                log.exception("pause work failed", conversation_id=self._id)
+
+    async def _entitle(self) -> None:
+        """Name the conversation after its first exchange, unless its user has."""
+        opening = self._history.opening()
+        if self._titled or self._title_tries >= TRIES or len(opening) < 2:
+            return
+        async with self._pool.connection() as conn:
+            row = await conversation(conn, self._owner, self._id)
+        self._titled = row is None or row.title != ""
+        if self._titled:
+            return
+        try:
+            title = await make_title(self._model, opening)
+        except ModelUnavailable:
+            title = first_words(opening)
+        self._title_tries += 1
+        if title:
+            async with self._pool.connection() as conn:
+                await entitle(conn, self._owner, self._id, title)
+            self._titled = True
+
+    async def _learn(self) -> None:
+        async with self._pool.connection() as conn:
+            waiting = await unlearned(conn, self._owner, self._id, CAUGHT_UP)
+        for message in waiting:
+            lesson = await self._learn_from(message)
+            for contradiction in lesson.contradictions:
+                self._history.ask_about(contradiction.question)
+            await self._mark(message)
+
+    async def _learn_from(self, message: Unlearned) -> Lesson:
+        async def store(entries: Sequence[Entry]) -> None:
+            await self._store(entries, message)
+
+        turn = Turn(
+            user_id=self._owner,
+            conversation_id=self._id,
+            message_id=message.id,
+            text=message.contents,
+            before=[Message("assistant", message.before)] if message.before else [],
+        )
+        try:
+            return await self._lessons.learn(turn, store)
+        except ModelUnavailable:
+            failures = self._failures[message.id] = self._failures.get(message.id, 0) + 1
+            if failures < TRIES:
+                raise
+            log.warning("nothing learned", conversation_id=self._id, message_id=message.id)
+            return Lesson()
+
+    async def _roll(self) -> None:
+        await self._summary.roll(self._owner)
+
+    async def _store(self, entries: Sequence[Entry], learned: Unlearned | None = None) -> None:
+        """Append, whole: a question that comes meanwhile is heeded after it."""
+        self._storing = True
+        try:
+            await self._line.emit(*entries)
+            if learned is not None:
+                await self._mark(learned)
+        finally:
+            self._storing = False
+        if self._interrupted and self._work is not None:
+            self._work.cancel()
+
+    async def _mark(self, message: Unlearned) -> None:
+        async with self._pool.connection() as conn:
+            await mark_learned(conn, self._id, message.sequence_number)
