@@ -1,5 +1,7 @@
 """Taking everything away, bringing it back, and erasing it."""
 
+import asyncio
+import gc
 import io
 import json
 import secrets
@@ -7,8 +9,13 @@ import zipfile
 from typing import Any
 
 import httpx2
+import pytest
+from starlette.requests import ClientDisconnect
+from starlette.types import Message
 
 from alicia import ids
+from alicia.api import archive
+from alicia.api.archive import Pieces
 from alicia.protocol.envelope import decode
 from alicia.protocol.messages import Tombstone
 from alicia.storage.pool import Pool, make_pool
@@ -71,6 +78,27 @@ async def test_an_archive_imported_into_an_empty_database_gives_the_same_archive
         assert set(stolen.json()["imported"].values()) == {0}
         listed = (await there.get("/api/v1/conversations", headers=bearer("other name"))).json()
         assert len(listed["items"]) == 2
+
+
+async def test_a_reader_who_leaves_in_the_middle_leaves_nothing_open(pool: Pool, user: str) -> None:
+    await whole_turn(await Talk.open(pool, user), "xylophone")
+
+    async def leave(message: Message) -> None:
+        if message.get("body"):
+            raise OSError("gone")
+
+    async def nothing_more() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    response = Pieces(archive.write(pool, user))
+    scope = {"type": "http", "asgi": {"spec_version": "2.4"}}
+    with pytest.raises(ClientDisconnect):
+        await response(scope, nothing_more, leave)
+    # An open cursor would complain, and an unfinished transaction keep its connection.
+    gc.collect()
+    stats = pool.get_stats()
+    assert stats["pool_available"] == stats["pool_size"]
 
 
 async def test_an_imported_conversation_goes_on_where_it_was(

@@ -5,6 +5,7 @@ import io
 import tempfile
 import zipfile
 from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing
 from pathlib import PurePosixPath
 from typing import IO, Annotated, Any, Final
 
@@ -12,6 +13,7 @@ import msgspec
 import psycopg
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from alicia.api.calls import Calls
 from alicia.api.problems import Problem, documented
@@ -33,6 +35,18 @@ BATCH_BYTES: Final = 4 * 2**20
 _ZIP: Final = {"application/zip": {"schema": {"type": "string", "format": "binary"}}}
 
 
+class Pieces(StreamingResponse):
+    """Ends its generator, which holds a connection, also when the reader goes away in the middle."""
+
+    def __init__(self, pieces: AsyncGenerator[bytes], **options: Any) -> None:
+        super().__init__(pieces, **options)
+        self._pieces = pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with aclosing(self._pieces):
+            await super().__call__(scope, receive, send)
+
+
 class Imported(Answer, frozen=True, kw_only=True):
     """How many rows of each table were new."""
 
@@ -45,11 +59,11 @@ class Imported(Answer, frozen=True, kw_only=True):
     summary="Take everything away as one archive",
     responses={200: {"description": "The archive", "content": _ZIP}, **documented(401, 429, 503)},
 )
-async def export_archive(known: TheCaller, shared: Shared) -> StreamingResponse:
+async def export_archive(known: TheCaller, shared: Shared) -> Pieces:
     """A zip with a file of JSON Lines for each table, and every sound as a file; see docs/api.md."""
     shared.limits.archives.take(known.user)
     name = 'attachment; filename="alicia.zip"'
-    return StreamingResponse(
+    return Pieces(
         write(shared.pool, known.user), media_type="application/zip", headers={"Content-Disposition": name}
     )
 
@@ -122,32 +136,44 @@ async def write(pool: Pool, owner: str) -> AsyncGenerator[bytes]:
             await conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             for table in TABLES:
                 with opened.open(_entry(f"{table.name}.jsonl"), "w", force_zip64=True) as file:
-                    async for lines in _lines(conn, owner, table):
-                        await asyncio.to_thread(file.write, lines)
-                        yield sink.take()
+                    async with aclosing(_lines(conn, owner, table)) as pieces:
+                        async for lines in pieces:
+                            await asyncio.to_thread(file.write, lines)
+                            yield sink.take()
             for table in TABLES:
                 if table.has_sound:
-                    async for row_id, size in archive.sounds(conn, owner, table):
-                        entry = _entry(f"{SOUND_FOLDER}/{row_id}")
-                        # Sound is compressed already, or does not get much smaller.
-                        entry.compress_type = zipfile.ZIP_STORED
-                        with opened.open(entry, "w", force_zip64=True) as file:
-                            for start in range(0, size, PIECE):
-                                file.write(await archive.sound(conn, table, row_id, start, PIECE))
-                                yield sink.take()
+                    async with aclosing(_sounds(conn, owner, table, opened)) as written:
+                        async for _ in written:
+                            yield sink.take()
     yield sink.take()
 
 
 async def _lines(conn: Connection, owner: str, table: Table) -> AsyncGenerator[bytes]:
     lines: list[bytes] = []
     size = 0
-    async for text in archive.rows(conn, owner, table):
-        lines.append(text.encode() + b"\n")
-        size += len(lines[-1])
-        if size > PIECE:
-            yield b"".join(lines)
-            lines, size = [], 0
+    async with aclosing(archive.rows(conn, owner, table)) as texts:
+        async for text in texts:
+            lines.append(text.encode() + b"\n")
+            size += len(lines[-1])
+            if size > PIECE:
+                yield b"".join(lines)
+                lines, size = [], 0
     yield b"".join(lines)
+
+
+async def _sounds(
+    conn: Connection, owner: str, table: Table, opened: zipfile.ZipFile
+) -> AsyncGenerator[None]:
+    """Writes each sound as a file of its own, and pauses after every piece."""
+    async with aclosing(archive.sounds(conn, owner, table)) as sounds:
+        async for row_id, size in sounds:
+            entry = _entry(f"{SOUND_FOLDER}/{row_id}")
+            # Sound is compressed already, or does not get much smaller.
+            entry.compress_type = zipfile.ZIP_STORED
+            with opened.open(entry, "w", force_zip64=True) as file:
+                for start in range(0, size, PIECE):
+                    file.write(await archive.sound(conn, table, row_id, start, PIECE))
+                    yield
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
