@@ -18,6 +18,7 @@ from alicia.api.auth import Auth
 from alicia.api.calls import PREFIX
 from alicia.api.files import WebFiles
 from alicia.api.limits import BodyLimit
+from alicia.api.measured import Measured
 from alicia.api.rooms import Rooms
 from alicia.api.scope import NoEmbedder, Services
 from alicia.config import Config
@@ -26,6 +27,7 @@ from alicia.ledger.ledger import Ledger
 from alicia.memory.embeddings import Embedder
 from alicia.memory.recall import Searcher
 from alicia.storage.pool import Pool, make_pool
+from alicia.telemetry import scrape
 
 BUILT_CLIENT = Path(__file__).parents[3] / "web" / "dist"
 OWN_FILES = Path(__file__).parent / "static"
@@ -59,7 +61,8 @@ def create_app(config: Config, embedder: Embedder | None = None) -> FastAPI:
                 searcher=Searcher(pool, embedder),
             )
             watching = tasks.create_task(rooms.watch(agents_of))
-            yield
+            with scrape.pool_use(pool.get_stats):
+                yield
             watching.cancel()
 
     app = description.make(lifespan)
@@ -67,6 +70,7 @@ def create_app(config: Config, embedder: Embedder | None = None) -> FastAPI:
     reference.install(app)
     app.add_middleware(BodyLimit, archive_path=f"{PREFIX}/import")
     app.add_middleware(headers.Headers, headers=headers.security_headers(livekit.url))
+    app.add_middleware(Measured)
     _add_health(app, pool, livekit.url)
     _add_files(app)
     return app
@@ -84,6 +88,11 @@ def _add_health(app: FastAPI, pool: Pool, livekit_url: str) -> None:
         content = {"status": "ready" if ready else "not ready", "parts": parts}
         return JSONResponse(content, status_code=200 if ready else 503)
 
+    async def metrics() -> Response:
+        """The numbers of this process, for Prometheus."""
+        return Response(scrape.text(), media_type=scrape.MEDIA_TYPE)
+
+    app.add_api_route("/metrics", metrics, include_in_schema=False)
     app.add_api_route("/healthz", healthz, include_in_schema=False)
     app.add_api_route("/readyz", readyz, include_in_schema=False)
 

@@ -1,12 +1,15 @@
 """The numbers, as Prometheus asks for them."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final, TypeAlias
 
 from prometheus_client import REGISTRY, generate_latest, start_http_server
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
+
+Stats: TypeAlias = Callable[[], Mapping[str, int]]
 
 MEDIA_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 LOOPBACK: Final = "127.0.0.1"
@@ -29,26 +32,31 @@ def serve(port: int) -> Callable[[], None]:
     return close
 
 
-class PoolUse(Collector):
-    """How busy a pool of connections is, asked for when the numbers are: `stats` tells it."""
+@contextmanager
+def pool_use(stats: Stats) -> Generator[None]:
+    """Show how busy a pool of connections is; `stats` is asked when the numbers are."""
+    _pools.append(stats)
+    try:
+        yield
+    finally:
+        _pools.remove(stats)
 
-    def __init__(self, stats: Callable[[], Mapping[str, int]]) -> None:
-        self._stats = stats
-        REGISTRY.register(self)
 
-    def close(self) -> None:
-        REGISTRY.unregister(self)
-
+class _PoolUse(Collector):
     def collect(self) -> Iterator[Metric]:
-        stats = self._stats()
-        size, idle = stats.get("pool_size", 0), stats.get("pool_available", 0)
+        told = [stats() for stats in _pools]
+        size, idle, waiting = (
+            sum(each.get(name, 0) for each in told)
+            for name in ("pool_size", "pool_available", "requests_waiting")
+        )
         connections = GaugeMetricFamily(
-            "alicia_pool_connections",
-            "Connections to PostgreSQL, used and idle.",
-            labels=["state"],
+            "alicia_pool_connections", "Connections to PostgreSQL, used and idle.", labels=["state"]
         )
         connections.add_metric(["used"], size - idle)
         connections.add_metric(["idle"], idle)
         yield connections
-        waiting = stats.get("requests_waiting", 0)
         yield GaugeMetricFamily("alicia_pool_waiting", "Callers that wait for a connection.", value=waiting)
+
+
+_pools: Final[list[Stats]] = []
+REGISTRY.register(_PoolUse())
