@@ -8,7 +8,7 @@ import pytest
 
 from alicia.api import description
 from alicia.storage.pool import Pool
-from support.callers import Open, bearer, token
+from support.callers import SECRET, Open, bearer, token
 from support.talk import Talk
 from support.turns import whole_turn
 
@@ -58,9 +58,7 @@ async def test_no_call_is_answered_without_a_good_token(
     headers = {
         "missing": {},
         "expired": bearer(user, aud="alicia", exp=int(time.time()) - 3600),
-        "forged": {
-            "Authorization": f"Bearer {token(user, 'another secret, which is also long enough', aud='alicia')}"
-        },
+        "forged": {"Authorization": f"Bearer {token(user, SECRET[::-1], aud='alicia')}"},
         "wrong audience": bearer(user, aud="somebody else"),
     }[kind]
     async with serving(auth_audience="alicia") as client:
