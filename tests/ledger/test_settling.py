@@ -116,3 +116,15 @@ async def test_a_database_that_is_away_is_said_to_be_away(talk: Talk, database_u
                 await talk.ledger.load(talk.id)
             with pytest.raises(DatabaseUnavailable):
                 await talk.ledger.known(talk.id, talk.user_message())
+
+
+async def test_statements_that_a_rollback_made_the_server_forget_are_prepared_again(
+    database_url: str, user: str
+) -> None:
+    async with make_pool(database_url, max_size=1) as pool:
+        talk = await Talk.open(pool, user)
+        await talk.append(talk.user_message("First."))
+        async with pool.connection() as conn:
+            await conn.execute("DEALLOCATE ALL")
+        await talk.append(talk.user_message("Second."))
+        assert await contents(pool, talk) == ["First.", "Second."]

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 from psycopg import AsyncClientCursor
+from psycopg.errors import InvalidSqlStatementName
 
 from alicia.storage.pool import Connection
 
@@ -45,7 +46,15 @@ async def run_together(conn: Connection, statements: Sequence[Statement]) -> Non
     for sql, params in statements:
         arguments = cursor.mogrify(_shape(sql).arguments, params)
         parts.append(f"EXECUTE {done.get(sql) or new[sql]}{arguments}")
-    await cursor.execute(";".join(parts).encode())
+    try:
+        await cursor.execute(";".join(parts).encode())
+    except InvalidSqlStatementName:
+        # psycopg has the server forget everything when a transaction on this connection is rolled back.
+        if not done:
+            raise
+        done.clear()
+        await run_together(conn, statements)
+        return
     # Only now is it certain that the server has them; after a failure they are prepared under new names.
     done.update(new)
 
