@@ -161,3 +161,31 @@ async def test_both_branches_can_be_read(talk: Talk) -> None:
         page = await history(conn, talk.user, talk.id, superseded=True)
     assert page
     assert [message.contents for message in page.messages] == ["One?", "1.", "Eins?"]
+
+
+def regenerate(talk: Talk, target_id: ids.MessageId) -> ControlVariation:
+    return ControlVariation(
+        conversation_id=talk.id, id=ids.new(ids.MessageId), target_id=target_id, mode="regenerate"
+    )
+
+
+async def test_of_two_answers_that_are_asked_for_at_once_the_later_one_holds(talk: Talk) -> None:
+    asked, first = await talk.exchange("One?", "1.")
+    earlier, later = regenerate(talk, first.id), regenerate(talk, first.id)
+    await talk.append(earlier)
+    await talk.append(later)
+    late = talk.start_answer(asked.id, id=earlier.id, supersedes=first.id)
+    await talk.append(late, talk.sentence(late, 1, "2.", final=True))
+    assert await live(talk) == ["One?"]
+    new = talk.start_answer(asked.id, id=later.id, supersedes=late.id)
+    await talk.append(new, talk.sentence(new, 1, "3.", final=True))
+    assert await live(talk) == ["One?", "3."]
+
+
+async def test_an_answer_that_begins_when_its_question_was_edited_is_superseded_too(talk: Talk) -> None:
+    asked = talk.user_message("One?")
+    await talk.append(asked)
+    await talk.append(talk.user_message("Eins?", supersedes=asked.id))
+    late = talk.start_answer(asked.id)
+    await talk.append(late, talk.sentence(late, 1, "1.", final=True))
+    assert await live(talk) == ["Eins?"]

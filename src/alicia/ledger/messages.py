@@ -63,15 +63,21 @@ def write_user_message(batch: Batch, body: UserMessage, _: Nothing) -> None:
 
 @writes(StartAnswer)
 def write_start_answer(batch: Batch, body: StartAnswer, _: Nothing) -> None:
-    """An empty message that is streaming, visible at once."""
+    """An empty message that is streaming, visible at once.
+
+    It may be late: if by now something else takes the place of what it supersedes, or of its question, then
+    of it as well.
+    """
     if body.supersedes:
-        supersede(batch, body.conversation_id, target_id=body.supersedes, new_id=body.id)
+        supersede(batch, body.conversation_id, target_id=body.supersedes, new_id=body.id, rivals=False)
     batch.add(
         """
         INSERT INTO alicia_messages (id, conversation_id, sequence_number, previous_id, message_role,
-                                     contents, server_id, synced_at, completion_status)
+                                     contents, server_id, synced_at, completion_status, superseded_by)
         SELECT %(id)s, %(conversation_id)s, coalesce(max(sequence_number), 0) + 1, %(previous_id)s,
-               'assistant', '', %(id)s, now() AT TIME ZONE 'utc', 'streaming'
+               'assistant', '', %(id)s, now() AT TIME ZONE 'utc', 'streaming',
+               coalesce((SELECT nullif(superseded_by, %(id)s) FROM alicia_messages WHERE id = %(supersedes)s),
+                        (SELECT superseded_by FROM alicia_messages WHERE id = %(previous_id)s))
           FROM alicia_messages
          WHERE conversation_id = %(conversation_id)s
         """,
@@ -142,15 +148,32 @@ def write_stop(batch: Batch, body: ControlStop, _: Nothing) -> None:
 
 @writes(ControlVariation)
 def write_variation(batch: Batch, body: ControlVariation, _: Nothing) -> None:
-    """What is replaced names the message that replaces it, which may be written later."""
+    """What is replaced names the message that replaces it, which may be written later, or never: then what
+    replaces it in its turn takes its place."""
+    batch.add(
+        """
+        UPDATE alicia_messages m
+           SET superseded_by = %(id)s
+          FROM alicia_messages target
+         WHERE target.id = %(target_id)s
+           AND target.conversation_id = %(conversation_id)s
+           AND m.conversation_id = %(conversation_id)s
+           AND m.superseded_by = target.superseded_by
+           AND NOT EXISTS (SELECT FROM alicia_messages WHERE id = target.superseded_by)
+        """,
+        fields(body),
+    )
     supersede(batch, body.conversation_id, target_id=body.target_id, new_id=body.id)
     batch.note(body.id, mode=body.mode)
 
 
-def supersede(batch: Batch, conversation_id: str, *, target_id: str, new_id: str) -> None:
+def supersede(
+    batch: Batch, conversation_id: str, *, target_id: str, new_id: str, rivals: bool = True
+) -> None:
     """End the branch that begins with the target: it and all that came after it, unless that is done already.
 
     Only one branch is ever live, so what is live and not older than the target hangs on it or on its rival.
+    Without `rivals`, a target that is superseded already is left to whatever superseded it.
     """
     batch.add(
         """
@@ -160,12 +183,13 @@ def supersede(batch: Batch, conversation_id: str, *, target_id: str, new_id: str
          WHERE target.id = %(target_id)s
            AND target.conversation_id = %(conversation_id)s
            AND target.superseded_by IS DISTINCT FROM %(new_id)s
+           AND (%(rivals)s OR target.superseded_by IS NULL)
            AND m.conversation_id = %(conversation_id)s
            AND m.sequence_number >= target.sequence_number
            AND m.superseded_by IS NULL
            AND m.id <> %(new_id)s
         """,
-        {"conversation_id": conversation_id, "target_id": target_id, "new_id": new_id},
+        {"conversation_id": conversation_id, "target_id": target_id, "new_id": new_id, "rivals": rivals},
     )
 
 
