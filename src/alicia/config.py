@@ -14,6 +14,7 @@ import platformdirs
 from alicia.errors import ConfigError
 
 LanguageModelSize = Literal["large", "small"]
+ToolCalls = Literal["auto", "native", "decide"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
@@ -50,6 +51,8 @@ class Config:
     livekit: LiveKitServer | None = None
     llm_size: LanguageModelSize = "large"
     llm: ModelServer | None = None
+    llm_tools: ToolCalls = "auto"
+    """Whether the language model calls tools by itself; `auto` asks it once."""
     embedding: ModelServer | None = None
     stt: ModelServer | None = None
     tts: ModelServer | None = None
@@ -84,6 +87,7 @@ class Config:
             livekit=read.livekit(),
             llm_size=cast("LanguageModelSize", read.word("ALICIA_LLM", get_args(LanguageModelSize))),
             llm=read.model_server("ALICIA_LLM"),
+            llm_tools=cast("ToolCalls", read.word("ALICIA_LLM_TOOLS", get_args(ToolCalls))),
             embedding=read.model_server("ALICIA_EMBEDDING"),
             stt=read.model_server("ALICIA_STT"),
             tts=read.model_server("ALICIA_TTS", has_voice=True),

@@ -148,6 +148,7 @@ class Stack:
             "ALICIA_LIVEKIT_API_SECRET": self.livekit.api_secret,
             "ALICIA_LLM_URL": self.model.url,
             "ALICIA_LLM_MODEL": self.model.model,
+            "ALICIA_LLM_TOOLS": "native",
             "ALICIA_AGENT_NAME": self._name,
             **({"ALICIA_AUTH_SECRET": SECRET} if self._auth else {}),
         }

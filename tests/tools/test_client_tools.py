@@ -9,7 +9,7 @@ import pytest
 from alicia import ids
 from alicia.ids import ToolUseId
 from alicia.llm.messages import ToolCall
-from alicia.tools.client import ClientRequest, ClientTools
+from alicia.tools.client import ClientEnding, ClientRequest, ClientTools
 from alicia.tools.outcome import ToolOutcome, failed, succeeded
 
 LIGHT: dict[str, Any] = {
@@ -37,9 +37,9 @@ def tools() -> ClientTools:
 
 async def test_the_device_that_was_asked_answers(tools: ClientTools) -> None:
     use_id = asked(tools)
-    waiting = asyncio.create_task(tools.outcome(use_id, 60))
+    waiting = asyncio.create_task(tools.ending(use_id, 60))
     assert tools.answer("phone", use_id, succeeded({"done": True}))
-    assert await waiting == succeeded({"done": True})
+    assert await waiting == ClientEnding(succeeded({"done": True}), told=True)
 
 
 async def test_an_answer_of_another_device_a_late_one_and_a_second_one_are_refused(
@@ -49,14 +49,14 @@ async def test_an_answer_of_another_device_a_late_one_and_a_second_one_are_refus
     assert not tools.answer("laptop", use_id, succeeded(1))
     assert tools.answer("phone", use_id, succeeded(2))
     assert not tools.answer("phone", use_id, succeeded(3))
-    assert (await tools.outcome(use_id, 60)).result == 2
+    assert (await tools.ending(use_id, 60)).outcome.result == 2
     assert not tools.answer("phone", use_id, succeeded(4))
 
 
 async def test_a_device_that_leaves_has_failed(tools: ClientTools) -> None:
     use_id = asked(tools)
     tools.leave("phone")
-    outcome = await tools.outcome(use_id, 60)
+    outcome = (await tools.ending(use_id, 60)).outcome
     assert (outcome.status, outcome.error_code) == ("error", 303)
     assert tools.available() == []
     gone = tools.request(ON)
@@ -66,14 +66,14 @@ async def test_a_device_that_leaves_has_failed(tools: ClientTools) -> None:
 
 async def test_a_device_that_does_not_answer_times_out(tools: ClientTools) -> None:
     use_id = asked(tools)
-    outcome = await tools.outcome(use_id, 0.01)
+    outcome = (await tools.ending(use_id, 0.01)).outcome
     assert (outcome.status, outcome.error_code) == ("error", 304)
     assert not tools.answer("phone", use_id, succeeded(1))
 
 
 async def test_a_wait_that_is_cancelled_takes_no_answer_any_more(tools: ClientTools) -> None:
     use_id = asked(tools)
-    waiting = asyncio.create_task(tools.outcome(use_id, 60))
+    waiting = asyncio.create_task(tools.ending(use_id, 60))
     await asyncio.sleep(0)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -81,10 +81,20 @@ async def test_a_wait_that_is_cancelled_takes_no_answer_any_more(tools: ClientTo
     assert not tools.answer("phone", use_id, succeeded(1))
 
 
+async def test_a_stop_ends_the_wait_unless_the_device_was_faster(tools: ClientTools) -> None:
+    late, early = asked(tools), asked(tools)
+    assert tools.answer("phone", early, succeeded(1))
+    for use_id in (late, early):
+        tools.stop(use_id)
+    assert not tools.answer("phone", late, succeeded(2))
+    assert (await tools.ending(late, 60)).outcome.status == "cancelled"
+    assert await tools.ending(early, 60) == ClientEnding(succeeded(1), told=True)
+
+
 async def test_a_device_may_say_that_it_failed(tools: ClientTools) -> None:
     use_id = asked(tools)
     assert tools.answer("phone", use_id, failed(303, "The lamp is broken."))
-    assert (await tools.outcome(use_id, 60)).error_message == "The lamp is broken."
+    assert (await tools.ending(use_id, 60)).outcome.error_message == "The lamp is broken."
 
 
 def test_wrong_arguments_are_not_sent_to_a_device(tools: ClientTools) -> None:

@@ -9,7 +9,8 @@ from livekit import rtc
 
 from alicia import ids
 from alicia.agent.room import Bridge, LiveRoom
-from alicia.engine.conversation import Conversation, Services
+from alicia.engine.conversation import Conversation
+from alicia.engine.services import Services
 from alicia.errors import InvalidId, StandDown
 
 log = structlog.get_logger(__name__)

@@ -8,7 +8,8 @@ import aiohttp
 import structlog
 from livekit import api
 
-from alicia.engine.conversation import Conversation, Services
+from alicia.engine.conversation import Conversation
+from alicia.engine.services import Services
 from alicia.errors import DatabaseUnavailable, NotFound, StandDown
 from alicia.ids import ConversationId
 

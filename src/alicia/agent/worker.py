@@ -17,7 +17,7 @@ from alicia.agent.job import Job
 from alicia.agent.services import open_services
 from alicia.agent.sweep import sweep
 from alicia.config import Config
-from alicia.engine.conversation import Services
+from alicia.engine.services import Services
 from alicia.memory.embeddings import Embedder
 
 log = structlog.get_logger(__name__)

@@ -2,29 +2,44 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
+from msgspec.structs import replace
 
 from alicia.engine.broadcast import Broadcast
 from alicia.engine.history import History
 from alicia.engine.prompt import Turn
 from alicia.engine.turn import Answer, Question
 from alicia.errors import ErrorCode, ModelUnavailable
-from alicia.ids import ConversationId
+from alicia.ids import ConversationId, MessageId
 from alicia.protocol.messages import ErrorMessage
 
 log = structlog.get_logger(__name__)
 
 
 class Answers:
-    """A queue with one answer running. `make` begins the answer to a question."""
+    """A queue with one answer running.
 
-    def __init__(self, make: Callable[[Question], Answer], line: Broadcast, history: History) -> None:
+    `make` begins the answer to a question; `asked` is told of each question, at once; `reread` has the
+    history read back, when what holds of it is no longer here.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Question], Answer],
+        line: Broadcast,
+        history: History,
+        *,
+        asked: Callable[[], None],
+        reread: Callable[[], Awaitable[None]],
+    ) -> None:
         self.idle = asyncio.Event()
         """Nothing is asked that is not answered."""
         self.idle.set()
         self._make = make
+        self._notice = asked
+        self._reread = reread
         self._line = line
         self._history = history
         self._questions: deque[Question] = deque()
@@ -35,6 +50,7 @@ class Answers:
         self._questions.append(question)
         self.idle.clear()
         self._asked.set()
+        self._notice()
 
     def stop(self, target_id: str) -> None:
         """End the running answer if this is its id, or that of the message it answers."""
@@ -45,28 +61,44 @@ class Answers:
     def leave_branch(self, target_id: str) -> None:
         """Nothing of the branch that begins with this message is answered any more."""
         self._history.supersede(target_id)
+        self._leave([target_id])
+
+    def answer_again(
+        self, question_id: MessageId, target_id: MessageId, new_id: MessageId, device: str
+    ) -> None:
+        """Answer a question once more in place of the target, and of any other answer that is on its way."""
         running = self._running
-        if running is not None and (
-            running.id == target_id or self._history.superseded(running.question.message_id)
-        ):
-            running.superseded = True
-            running.stop()
-        self._drop_questions()
+        if running is not None and running.question.message_id == question_id:
+            superseded = running.id
+        else:
+            superseded = target_id
+        self._history.supersede(target_id)
+        self._leave([target_id], question_id)
+        self.ask(Question(message_id=question_id, answer_id=new_id, supersedes=superseded, device=device))
 
     def forget(self, erased: Sequence[str]) -> None:
         """What was erased is not answered any more, and no later answer knows of it."""
         self._history.forget(erased)
+        self._leave(erased)
+
+    def _leave(self, gone: Sequence[str], question_id: str | None = None) -> None:
+        def left(question: Question) -> bool:
+            return (
+                question.answer_id in gone
+                or question.message_id == question_id
+                or self._history.superseded(question.message_id)
+            )
+
         running = self._running
-        if running is not None and (
-            running.id in erased or self._history.superseded(running.question.message_id)
-        ):
+        if running is not None and left(running.question):
             running.superseded = True
             running.stop()
-        self._drop_questions()
-
-    def _drop_questions(self) -> None:
-        left = [each for each in self._questions if not self._history.superseded(each.message_id)]
-        self._questions = deque(left)
+        # What another agent has begun must be closed, though nobody wants it any more.
+        self._questions = deque(
+            replace(each, stopped=True, superseded=True) if left(each) else each
+            for each in self._questions
+            if each.begun or not left(each)
+        )
 
     async def run(self) -> None:
         """Forever, in the order in which they were asked."""
@@ -75,6 +107,9 @@ class Answers:
                 self.idle.set()
                 self._asked.clear()
                 await self._asked.wait()
+            if self._history.stale:
+                await self._reread()
+                continue
             self._running = self._make(self._questions.popleft())
             try:
                 await self._finish(self._running)
@@ -93,6 +128,7 @@ class Answers:
                 text=answer.text,
                 previous_id=answer.question.message_id,
                 superseded=answer.superseded,
+                used=answer.used,
             )
         )
         if answer.failure is not None:

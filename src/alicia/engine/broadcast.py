@@ -54,10 +54,13 @@ class Broadcast:
                     await asyncio.sleep(PAUSE)
             await self._send(stored, self._devices.ready())
 
-    async def take(self, device: Device, envelope: Envelope, known: Known) -> None:
-        """Store what a device sent; echo it to all, and acknowledge it to that device."""
+    async def take(self, device: Device, envelope: Envelope, known: Known, *entries: Entry) -> None:
+        """Store what a device sent; tell all, and acknowledge it to that device.
+
+        `entries` is what is stored, the echo first; by default the echo alone.
+        """
         async with self._order:
-            stored = await self._append([Entry(known.body, envelope.meta)], envelope)
+            stored = await self._append(entries or [Entry(known.body, envelope.meta)], envelope)
             receipt = encode(self.session.acknowledge(envelope, known.server_id, known.sync_status))
             ready = self._devices.ready()
             # The sender's acknowledgement travels in one packet with its echo.
@@ -67,6 +70,15 @@ class Broadcast:
             else:
                 await self._send([receipt], [device.identity])
             await self._send(stored, ready)
+
+    async def insist(self, device: Device, envelope: Envelope, known: Known, *entries: Entry) -> None:
+        """The same for what must be stored; a database that is away is waited for."""
+        while True:
+            try:
+                return await self.take(device, envelope, known, *entries)
+            except DatabaseUnavailable:
+                log.warning("database away", conversation_id=self.session.conversation_id)
+                await asyncio.sleep(PAUSE)
 
     async def tell(self, envelope: Envelope, *to: str) -> None:
         """Send a transient stanza."""

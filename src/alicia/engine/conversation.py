@@ -4,17 +4,18 @@ import asyncio
 import time
 from typing import Final
 
-import msgspec
 import structlog
-from msgspec.structs import replace
 
 from alicia import ids
+from alicia.engine.afterwards import Afterwards
 from alicia.engine.answers import Answers
 from alicia.engine.broadcast import Broadcast, Room
 from alicia.engine.devices import Device, Devices
+from alicia.engine.hearing import Hearing
 from alicia.engine.history import History
-from alicia.engine.ports import ChatModel, Recall
 from alicia.engine.prompt import Turn
+from alicia.engine.services import Services
+from alicia.engine.taking_on import read_questions, read_turns
 from alicia.engine.turn import Answer, Question
 from alicia.errors import (
     DatabaseUnavailable,
@@ -24,22 +25,15 @@ from alicia.errors import (
     StandDown,
 )
 from alicia.ledger.entries import Entry
-from alicia.ledger.ledger import Ledger, session_of
+from alicia.ledger.ledger import session_of
 from alicia.protocol.envelope import Envelope, decode_packet
 from alicia.protocol.messages import (
-    Body,
     Configuration,
-    ControlStop,
-    ControlVariation,
     Erasure,
-    UserMessage,
-    UserNote,
 )
-from alicia.protocol.session import AgentSession, Verdict
+from alicia.protocol.session import AgentSession
 from alicia.storage.conversations import Conversation as Row
-from alicia.storage.messages import history, message
-from alicia.storage.pool import Pool
-from alicia.storage.unfinished import unfinished
+from alicia.tools.client import ClientTools
 
 log = structlog.get_logger(__name__)
 
@@ -53,21 +47,6 @@ HEARTBEAT: Final = 3.0
 CLAIM_EVERY: Final = 0.5
 CLAIM_PATIENCE: Final = 15.0
 """Longer than a lease lasts without a heartbeat: whoever still has it then is alive."""
-TURNS: Final = 500
-"""How many messages are read back for the prompt."""
-
-
-class Services(msgspec.Struct, kw_only=True):
-    """What every conversation of a worker shares."""
-
-    pool: Pool
-    ledger: Ledger
-    model: ChatModel
-    recall: Recall
-    budget: int
-    """How many tokens a prompt may have."""
-    answer_tokens: int
-    """How many tokens an answer may have; the two together fit the model's context window."""
 
 
 class Conversation:
@@ -81,9 +60,27 @@ class Conversation:
         self._owner: str | None = None
         self._room = room
         self._line = Broadcast(services.ledger, AgentSession(conversation_id), room, self._devices)
-        self._history = History(services.budget)
+        self._history = History(lambda: services.budget)
         self._inbox: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue(INBOX)
-        self._answers = Answers(self._begin, self._line, self._history)
+        self._client_tools = ClientTools()
+        self._answers = Answers(
+            self._begin,
+            self._line,
+            self._history,
+            asked=lambda: self._afterwards.interrupt(),
+            reread=lambda: self._afterwards.reload(),
+        )
+        self._afterwards = Afterwards(
+            self._line,
+            self._history,
+            self._answers.idle,
+            pool=services.pool,
+            model=services.model,
+            lessons=services.lessons,
+            budget=lambda: services.budget,
+            read=self._read_turns,
+        )
+        self._hearing = Hearing(services, self._line, self._history, self._answers, self._client_tools)
         self._draining = False
         self._loaded = asyncio.Event()
         self._tasks = asyncio.TaskGroup()
@@ -107,13 +104,15 @@ class Conversation:
         """A participant went."""
         self._present.discard(identity)
         self._devices.leave(identity)
+        self._client_tools.leave(identity)
         if replay := self._replays.pop(identity, None):
             replay.cancel()
 
     @property
     def busy(self) -> bool:
         """Somebody is here, or something is still to be done."""
-        return bool(self._present) or not self._answers.idle.is_set() or not self._inbox.empty()
+        answering = not self._answers.idle.is_set() or not self._inbox.empty()
+        return bool(self._present) or answering or self._afterwards.busy
 
     async def drain(self) -> None:
         """Take nothing new, and return when every question taken so far is answered."""
@@ -133,6 +132,7 @@ class Conversation:
                 self._tasks.create_task(self._state_head())
                 self._tasks.create_task(self._keep_lease())
                 self._tasks.create_task(self._heed_changes())
+                self._tasks.create_task(self._afterwards.run())
         except* StandDown:
             stood_down = True
         finally:
@@ -169,24 +169,17 @@ class Conversation:
         row = await self._services.ledger.load(self.id)
         self._line.session = session_of(row)
         self._owner = row.user_id
+        await self._afterwards.begin(row.user_id)
         async with self._services.pool.connection() as conn:
-            page = await history(conn, row.user_id, self.id, limit=TURNS)
-            pending = await unfinished(conn, self.id)
-        for each in page.messages if page else []:
-            role = "user" if each.message_role == "user" else "assistant"
-            self._history.add(Turn(id=each.id, role=role, text=each.contents, previous_id=each.previous_id))
-        for each in pending:
-            self._answers.ask(
-                Question(
-                    message_id=each.message_id,
-                    answer_id=each.answer_id or ids.new(ids.MessageId),
-                    begun=each.answer_id is not None,
-                    said=tuple(each.said),
-                    steps=each.steps,
-                )
-            )
-        log.info("conversation taken on", conversation_id=self.id, unfinished=len(pending))
+            questions = await read_questions(conn, self.id)
+        for question in questions:
+            self._answers.ask(question)
+        log.info("conversation taken on", conversation_id=self.id, unfinished=len(questions))
         await self._tell_erasures()
+
+    async def _read_turns(self) -> list[Turn]:
+        async with self._services.pool.connection() as conn:
+            return await read_turns(conn, self._owner or "", self.id)
 
     async def _heed_changes(self) -> None:
         """Title, status and preferences are set, and things erased, without a stanza: that is given here."""
@@ -207,6 +200,7 @@ class Conversation:
         if erased := await self._services.ledger.pending_erasures(self.id):
             self._answers.forget(erased)
             await self._line.emit(Entry(Erasure(conversation_id=self.id, ids=erased)))
+            await self._afterwards.reload()
 
     def _configuration(self, row: Row, *, resumed: bool = True, missed: int = 0) -> Configuration:
         """How the conversation stands, for its devices."""
@@ -266,7 +260,10 @@ class Conversation:
             if isinstance(envelope.body, Configuration):
                 await self._configure(user, device, envelope, envelope.body)
             else:
-                await self._take(device, envelope)
+                if self._owner is None:
+                    message = "open the conversation with a Configuration first"
+                    raise RemoteProtocolError(ErrorCode.NOT_FOUND, message)
+                await self._hearing.take(self._owner, device, envelope)
             device.errors = 0
         except RemoteProtocolError as error:
             await self._refuse(device, error, envelope)
@@ -296,6 +293,8 @@ class Conversation:
         resume = session.resume(seen, not seen or await ledger.journaled(self.id, seen))
         device = self._devices.join(device.identity)
         device.configure(body)
+        if body.tools is not None:
+            self._client_tools.announce(device.identity, body.tools)
         missed = await ledger.missed(self.id, resume.after)
         answer = self._configuration(row, resumed=resume.resumed, missed=missed)
         await self._line.tell(session.stamp(answer), device.identity)
@@ -318,75 +317,18 @@ class Conversation:
             # The device finds itself behind the next head that is stated, and asks again.
             device.ready = True
 
-    async def _take(self, device: Device, envelope: Envelope) -> None:
-        """Store what a device sent, once; then let it have its effect."""
-        session, body = self._line.session, envelope.body
-        if self._owner is None:
-            raise RemoteProtocolError(ErrorCode.NOT_FOUND, "open the conversation with a Configuration first")
-        if not isinstance(body, UserMessage | UserNote | ControlStop | ControlVariation):
-            raise RemoteProtocolError(ErrorCode.WRONG_STATE, f"nothing here takes a {type(body).__name__}")
-        known = await self._services.ledger.known(self.id, body)
-        verdict = session.accept(envelope, known.stored)
-        if verdict is Verdict.REDELIVERY:
-            receipt = session.acknowledge(envelope, known.server_id, known.sync_status)
-            await self._line.tell(receipt, device.identity)
-        elif verdict is Verdict.NEW:
-            if isinstance(known.body, UserMessage) and known.body.previous_id is None:
-                known = replace(known, body=replace(known.body, previous_id=self._history.tip()))
-            try:
-                await self._line.take(device, envelope, known)
-            except DatabaseUnavailable:
-                session.release(envelope)
-                raise
-            await self._effect(known.body)
-
-    async def _effect(self, body: Body) -> None:
-        match body:
-            case UserMessage():
-                self._hear(body)
-            case ControlStop(stop_type="generation" | "all"):
-                self._answers.stop(body.target_id)
-            case ControlVariation():
-                await self._vary(body)
-            case _:
-                pass
-
-    def _hear(self, body: UserMessage) -> None:
-        if body.supersedes is not None:
-            self._answers.leave_branch(body.supersedes)
-        self._history.add(Turn(id=body.id, role="user", text=body.content, previous_id=body.previous_id))
-        self._answers.ask(Question(message_id=body.id, answer_id=ids.new(ids.MessageId)))
-
     def _begin(self, question: Question) -> Answer:
         return Answer(
             question,
             user_id=self._owner or "",
             line=self._line,
             history=self._history,
-            model=self._services.model,
+            model=self._services.calling,
             recall=self._services.recall,
+            tools=self._services.tools,
+            client_tools=self._client_tools,
+            time_zone=self._devices.time_zone(question.device),
+            budget=self._services.budget,
             max_tokens=self._services.answer_tokens,
             streaming=self._devices.streaming(),
         )
-
-    async def _vary(self, body: ControlVariation) -> None:
-        """A new branch: an edited question, or another answer to the same one."""
-        async with self._services.pool.connection() as conn:
-            target = await message(conn, self._owner or "", body.target_id)
-        if target is None:
-            return
-        if body.mode == "edit":
-            edited = UserMessage(
-                conversation_id=self.id,
-                id=body.id,
-                previous_id=target.previous_id,
-                content=body.content or "",
-                supersedes=target.id,
-            )
-            await self._line.emit(Entry(edited))
-            self._hear(edited)
-        elif target.previous_id is not None:
-            self._answers.leave_branch(target.id)
-            self._answers.ask(
-                Question(message_id=target.previous_id, answer_id=body.id, supersedes=target.id)
-            )

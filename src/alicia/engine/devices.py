@@ -15,6 +15,8 @@ class Device(msgspec.Struct, kw_only=True):
     ready: bool = False
     """It has had its replay; live stanzas may follow."""
     configured: bool = False
+    time_zone: str | None = None
+    """The IANA name of the user's time zone, if it has told."""
     errors: int = 0
     """How many of its stanzas in a row were mistakes."""
 
@@ -22,6 +24,8 @@ class Device(msgspec.Struct, kw_only=True):
         self.configured = True
         self.ready = False
         self.streaming = body.features is None or "streaming" in body.features
+        zone = (body.preferences or {}).get("timeZone")
+        self.time_zone = zone if isinstance(zone, str) else None
 
 
 class Devices:
@@ -44,6 +48,12 @@ class Devices:
 
     def get(self, identity: str) -> Device | None:
         return self._devices.get(identity)
+
+    def time_zone(self, identity: str | None) -> str | None:
+        """The time zone of this device, or else of any."""
+        device = self._devices.get(identity or "")
+        known = [each.time_zone for each in ([device] if device else [*self]) if each.time_zone]
+        return known[0] if known else None
 
     def ready(self) -> list[str]:
         """Who gets live stanzas."""

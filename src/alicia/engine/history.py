@@ -1,28 +1,76 @@
 """What was said, as the next prompt needs it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
 from msgspec.structs import replace
 
 from alicia import ids
-from alicia.engine.prompt import Turn, build
+from alicia.engine.prompt import Turn, build, room, weigh
 from alicia.llm.messages import Message
 from alicia.memory.memory import Recalled
+from alicia.storage.summaries import Stage
 
 GO_ON: Final = "[You were cut off. Go on exactly where your last message ends, and repeat nothing.]"
 
 
 class History:
-    """The turns of a conversation in their order, superseded ones marked."""
+    """The turns of a conversation in their order, superseded ones marked, and a summary of what came before.
 
-    def __init__(self, budget: int) -> None:
+    `budget` tells how many tokens a prompt may have; it is asked each time, since it may be learned late.
+    """
+
+    def __init__(self, budget: Callable[[], int]) -> None:
+        self.summary: Stage | None = None
+        self.missing = 0
+        """How many messages came after those of the summary and before the first that is held here."""
+        self.stale = False
+        """What holds is older than what is held here: load it before the next prompt."""
         self._budget = budget
         self._turns: dict[str, Turn] = {}
+        self._questions: list[str] = []
 
     def add(self, turn: Turn) -> None:
         self._turns[turn.id] = turn
+
+    def load(self, turns: Iterable[Turn], summary: Stage | None, missing: int) -> None:
+        """Begin anew with what was read back; what was said while it was being read stays."""
+        held = {turn.id: turn for turn in self._turns.values() if not turn.superseded}
+        self._turns = {turn.id: held.pop(turn.id, turn) for turn in turns} | held
+        self.summary, self.missing, self.stale = summary, missing, False
+
+    def fold(self, summary: Stage) -> None:
+        """Let a summary stand for all messages that it covers."""
+        covered = summary.messages - (self.summary.messages if self.summary else 0)
+        self.summary = summary
+        if summary.through in self._turns:
+            turns = list(self._turns.values())
+            place = next(index for index, turn in enumerate(turns) if turn.id == summary.through)
+            self._turns = {turn.id: turn for turn in turns[place + 1 :]}
+            self.missing = 0
+        else:
+            self.missing = max(0, self.missing - covered)
+
+    def excess(self) -> int:
+        """How many tokens of the oldest turns should be folded by now; the newest exchange never is.
+
+        History is folded when it fills half of its room, down to a quarter: long before it would not fit, and
+        seldom, since each fold changes the beginning of the prompt.
+        """
+        space, weight = room(self._budget()), weigh(list(self._turns.values()))
+        if self.missing:
+            return space
+        return weight - space // 4 if weight > space // 2 else 0
+
+    def opening(self) -> list[Message]:
+        """The first turns that are held, a question and its answer."""
+        live = [turn for turn in self._turns.values() if not turn.superseded and turn.text]
+        return [Message(turn.role, turn.text) for turn in live[:2]]
+
+    def ask_about(self, question: str) -> None:
+        """Have the user asked with the next answer."""
+        self._questions.append(question)
 
     def superseded(self, message_id: str) -> bool:
         turn = self._turns.get(message_id)
@@ -36,8 +84,11 @@ class History:
         return None
 
     def supersede(self, target_id: str) -> None:
-        """The target and all that came after it belong to a branch that is left."""
-        passed = False
+        """The target and all that came after it belong to a branch that is left.
+
+        A target that is not held is older than all that is.
+        """
+        self.stale = passed = target_id not in self._turns
         for turn in list(self._turns.values()):
             passed = passed or turn.id == target_id
             if passed:
@@ -60,13 +111,22 @@ class History:
         place = next(index for index, turn in enumerate(turns) if turn.id == message_id)
         return turns[:place], turns[place]
 
-    def prompt(
-        self, message_id: str, memories: Sequence[Recalled], now: datetime, said: Sequence[str] = ()
-    ) -> list[Message]:
-        """The prompt for an answer to this message; with `said`, for the rest of an answer that broke off."""
+    def prompt(self, message_id: str, memories: Sequence[Recalled], now: datetime) -> list[Message]:
+        """The prompt for an answer to this message."""
         earlier, turn = self._earlier(message_id)
-        contents = [memory.content for memory in memories]
-        messages = build(earlier, turn.text, now=now, memories=contents, budget=self._budget).messages
-        if said:
-            messages += [Message("assistant", "".join(said)), Message("user", GO_ON)]
-        return messages
+        questions, self._questions = self._questions, []
+        return build(
+            earlier,
+            turn.text,
+            now=now,
+            memories=[memory.content for memory in memories],
+            questions=questions,
+            summary=self.summary,
+            missing=self.missing,
+            budget=self._budget(),
+        ).messages
+
+
+def go_on(said: Sequence[str]) -> list[Message]:
+    """What makes a model go on with an answer that broke off after these sentences, if there are any."""
+    return [Message("assistant", "".join(said)), Message("user", GO_ON)] if said else []

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from alicia.ids import ConversationId, SentenceId
 from alicia.llm.messages import Delta, Message, Tool, ToolCall
+from alicia.memory.learning import Lesson, Store, Turn
 from alicia.memory.memory import Recalled
 from alicia.tools.definition import Caller, Hint
 from alicia.tools.outcome import ToolOutcome
@@ -25,6 +26,20 @@ class ChatModel(Protocol):
 
         Closing the generator makes the model stop at once.
         """
+        ...
+
+    async def complete(
+        self, messages: Sequence[Message], *, schema: dict[str, Any], max_tokens: int | None = None
+    ) -> Any:
+        """Answer in JSON that fits the schema, or ModelUnavailable; cancelling it stops the model."""
+        ...
+
+
+class Lessons(Protocol):
+    """Learns from what users say; `alicia.memory.memory.Memory` does."""
+
+    async def learn(self, turn: Turn, store: Store) -> Lesson:
+        """Keep what is worth keeping of a turn; `store` appends the entries, once at most."""
         ...
 
 

@@ -1,20 +1,23 @@
-"""One answer: remember, start, think, say, close."""
+"""One answer: remember, start, think, use tools, say, close."""
 
 from datetime import UTC, datetime
+from typing import Final
 
 import msgspec
 import structlog
 
 from alicia import ids
 from alicia.engine.broadcast import Broadcast
-from alicia.engine.history import History
-from alicia.engine.ports import ChatModel, Recall
+from alicia.engine.history import History, go_on
+from alicia.engine.ports import Recall, ToolBox
+from alicia.engine.prompt import estimate
 from alicia.engine.pump import Pump
 from alicia.engine.sentences import Splitter
+from alicia.engine.tool_rounds import Asked, ToolRounds
 from alicia.errors import ModelUnavailable
 from alicia.ledger.entries import Entry
 from alicia.ledger.entries import Recalled as Found
-from alicia.llm.messages import Delta, ReasoningDelta, TextDelta
+from alicia.llm.messages import Delta, Message, ReasoningDelta, TextDelta, ToolCall
 from alicia.memory.memory import Recalled
 from alicia.protocol.messages import (
     AnswerStatus,
@@ -25,8 +28,15 @@ from alicia.protocol.messages import (
     ReasoningStep,
     StartAnswer,
 )
+from alicia.storage.tools import ToolUse
+from alicia.tools.client import ClientTools
+from alicia.tools.decision.calling import CallingModel, Occasion
+from alicia.tools.definition import Caller
 
 log = structlog.get_logger(__name__)
+
+RESULTS_SHARE: Final = 8
+"""One part in so many of a prompt's tokens is for what tools give, however full it is without."""
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,10 +45,17 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     message_id: ids.MessageId
     answer_id: ids.MessageId
     supersedes: ids.MessageId | None = None
+    device: str | None = None
+    """The identity of the device that asked."""
     begun: bool = False
     """StartAnswer is stored already: an agent died in mid-answer, and this one goes on."""
+    stopped: bool = False
+    """Only its end is wanted."""
+    superseded: bool = False
     said: tuple[str, ...] = ()
     steps: int = 0
+    uses: tuple[ToolUse, ...] = ()
+    """The tool uses of an answer that was begun, ended or not."""
 
 
 class Answer:
@@ -51,8 +68,12 @@ class Answer:
         user_id: str,
         line: Broadcast,
         history: History,
-        model: ChatModel,
+        model: CallingModel,
         recall: Recall,
+        tools: ToolBox,
+        client_tools: ClientTools,
+        time_zone: str | None,
+        budget: int,
         max_tokens: int,
         streaming: bool,
     ) -> None:
@@ -60,32 +81,50 @@ class Answer:
         self.id = question.answer_id
         self.status: AnswerStatus = "completed"
         self.failure: Exception | None = None
-        self.superseded = False
+        self.superseded = question.superseded
         self._user_id = user_id
         self._line = line
         self._history = history
         self._model = model
         self._recall = recall
+        self._budget = budget
         self._max_tokens = max_tokens
         self._streaming = streaming
         self._conversation_id = line.session.conversation_id
         self._pump: Pump[Delta] = Pump()
         self._splitter = Splitter()
         self._text = list(question.said)
+        self._said_until = len(question.said)
+        """How many of these the model has been told of."""
         self._speaking = False
         self._sentences = len(question.said)
         self._steps = question.steps
+        self._prompt: list[Message] = []
+        self._tools = tools
+        caller = Caller(
+            user_id=user_id,
+            conversation_id=self._conversation_id,
+            message_id=question.message_id,
+            time_zone=time_zone,
+        )
+        asked = Asked(
+            caller=caller, conversation_id=self._conversation_id, answer_id=self.id, device=question.device
+        )
+        self._rounds = ToolRounds(asked, line, tools, client_tools, self._next_step)
+        if question.stopped:
+            self.stop()
 
     def stop(self) -> None:
         self._pump.stop()
+        self._rounds.stop()
 
     async def run(self) -> None:
         try:
             memories = await self._remember()
-            now = datetime.now(UTC)
-            prompt = self._history.prompt(self.question.message_id, memories, now, self.question.said)
+            self._read(memories)
+            await self._rounds.recover(self.question.uses)
             # The model reads its prompt while the opening is being stored.
-            self._pump.start(self._model.stream(prompt, max_tokens=self._max_tokens))
+            self._think()
             if not self.question.begun:
                 await self._start(memories)
             await self._say()
@@ -134,18 +173,54 @@ class Answer:
         )
         return Entry(body, private=found)
 
+    def _read(self, memories: list[Recalled]) -> None:
+        if not self._pump.stopped:
+            self._prompt = self._history.prompt(self.question.message_id, memories, datetime.now(UTC))
+            taken = sum(estimate(message.content) for message in self._prompt)
+            self._rounds.make_room(max(self._budget - taken, self._budget // RESULTS_SHARE))
+
+    def _think(self) -> None:
+        """Have the model begin, or go on with what its tools gave."""
+        if self._pump.stopped:
+            return
+        earlier, text = self._history.before(self.question.message_id)
+        occasion = Occasion(message=text, earlier=earlier, hints=self._tools.hints, used=self._rounds.used)
+        prompt = [*self._prompt, *self._rounds.messages, *go_on(self.question.said)]
+        self._pump.start(
+            self._model.stream(prompt, self._rounds.offers(), occasion, max_tokens=self._max_tokens)
+        )
+
     async def _say(self) -> None:
         try:
-            async for deltas in self._pump:
-                bodies = [body for delta in deltas for body in self._bodies(delta)]
-                if bodies:
-                    await self._emit(*bodies)
+            while calls := await self._listen():
+                await self._use(calls)
+                self._think()
         except ModelUnavailable as error:
             log.warning("model failed", message_id=self.id, reason=str(error))
             self.failure, self.status = error, "failed"
         if self._pump.stopped:
             self.failure, self.status = None, "stopped"
         await self._emit(*self._closing(self.status))
+
+    async def _listen(self) -> list[ToolCall]:
+        """Pass on what the model says until it has ended; what it wants to use before it goes on."""
+        calls: list[ToolCall] = []
+        async for deltas in self._pump:
+            calls += [delta for delta in deltas if isinstance(delta, ToolCall)]
+            bodies = [body for delta in deltas for body in self._bodies(delta)]
+            if bodies:
+                await self._emit(*bodies)
+        return calls if self._rounds.left and not self._pump.stopped else []
+
+    async def _use(self, calls: list[ToolCall]) -> None:
+        """Run the tools; what was said before they were asked for ends its sentence there."""
+        rest = self._splitter.flush()
+        self._text += rest
+        self._splitter, self._speaking = Splitter(), False
+        if rest and self._streaming:
+            await self._emit(*(self._sentence(text) for text in rest))
+        said, self._said_until = "".join(self._text[self._said_until :]), len(self._text)
+        await self._rounds.run(said.strip(), calls)
 
     def _bodies(self, delta: Delta) -> list[Body]:
         match delta:
@@ -166,13 +241,17 @@ class Answer:
         self._text += sentences
         return sentences if self._streaming else []
 
-    def _reasoning(self, text: str) -> ReasoningStep:
+    def _next_step(self) -> int:
+        """Thoughts and tool uses are numbered together."""
         self._steps += 1
+        return self._steps
+
+    def _reasoning(self, text: str) -> ReasoningStep:
         return ReasoningStep(
             conversation_id=self._conversation_id,
             id=ids.new(ids.ReasoningStepId),
             message_id=self.id,
-            sequence=self._steps,
+            sequence=self._next_step(),
             content=text,
         )
 
@@ -212,3 +291,8 @@ class Answer:
     def text(self) -> str:
         """What was said so far."""
         return "".join(self._text)
+
+    @property
+    def used(self) -> str:
+        """Notes on the tools that were used, for later prompts."""
+        return self._rounds.notes

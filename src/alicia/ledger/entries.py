@@ -35,6 +35,12 @@ class Recalled(Private, frozen=True, kw_only=True):
     memory: NewMemory | None = None
 
 
+class Begun(Private, frozen=True, kw_only=True):
+    """Of a ToolUseRequest: whether the tool starts as soon as the request is stored."""
+
+    running: bool = False
+
+
 class Outcome(Private, frozen=True, kw_only=True):
     """Of a ToolUseResult: the whole result when the body's is cut, and whether the use was given up."""
 
@@ -54,7 +60,7 @@ class Heard(Private, frozen=True, kw_only=True):
     transcription_meta: Map = {}
 
 
-AnyPrivate: TypeAlias = Recording | Recalled | Outcome | Spoken | Heard
+AnyPrivate: TypeAlias = Recording | Recalled | Begun | Outcome | Spoken | Heard
 
 
 class Entry(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """The writes of what happens inside an answer: reasoning, tools, memories."""
 
 from alicia.ledger.batch import Batch, json, writes
-from alicia.ledger.entries import Nothing, Outcome, Recalled
+from alicia.ledger.entries import Begun, Nothing, Outcome, Recalled
 from alicia.protocol.messages import MemoryTrace, ReasoningStep, ToolUseRequest, ToolUseResult, fields
 from alicia.storage.memories import NewMemory, columns
 
@@ -18,17 +18,18 @@ def write_reasoning_step(batch: Batch, body: ReasoningStep, _: Nothing) -> None:
     )
 
 
-@writes(ToolUseRequest)
-def write_tool_use_request(batch: Batch, body: ToolUseRequest, _: Nothing) -> None:
-    """A row of `alicia_tool_uses`, pending."""
+@writes(ToolUseRequest, Begun)
+def write_tool_use_request(batch: Batch, body: ToolUseRequest, private: Begun) -> None:
+    """A row of `alicia_tool_uses`, pending until the tool is known to run."""
     batch.add(
         """
         INSERT INTO alicia_tool_uses (id, conversation_id, message_id, tool_name, tool_arguments, status,
                                       sequence_number)
-        VALUES (%(id)s, %(conversation_id)s, %(message_id)s, %(tool_name)s, %(tool_arguments)s, 'pending',
+        VALUES (%(id)s, %(conversation_id)s, %(message_id)s, %(tool_name)s, %(tool_arguments)s, %(status)s,
                 %(sequence)s)
         """,
-        fields(body) | {"tool_arguments": json(body.parameters)},
+        fields(body)
+        | {"tool_arguments": json(body.parameters), "status": "running" if private.running else "pending"},
     )
     batch.note(body.id, execution=body.execution, device=body.device, timeoutMs=body.timeout_ms)
 

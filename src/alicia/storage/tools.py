@@ -181,3 +181,31 @@ async def tool_uses_of_conversation(conn: Connection, owner: str, conversation_i
         """,
         (conversation_id, owner),
     )
+
+
+class UseNote(Struct, frozen=True, kw_only=True):
+    """The beginnings of what a tool was given and of what it gave, as text."""
+
+    message_id: MessageId
+    tool_name: str
+    arguments: str
+    result: str
+
+
+async def use_notes(conn: Connection, answer_ids: Sequence[str], *, longest: int, most: int) -> list[UseNote]:
+    """The first `most` uses of each of these answers, cut to `longest` characters; answer by answer."""
+    return await fetch_all(
+        conn,
+        UseNote,
+        """
+        SELECT message_id, tool_name, left(tool_arguments::text, %(longest)s) AS arguments,
+               left(coalesce(tool_result #>> '{}', error_message, status), %(longest)s) AS result
+          FROM (SELECT *, row_number() OVER (PARTITION BY message_id ORDER BY sequence_number) AS number
+                  FROM alicia_tool_uses
+                 WHERE message_id = ANY(%(ids)s)
+                   AND deleted_at IS NULL) use
+         WHERE number <= %(most)s
+         ORDER BY message_id, number
+        """,
+        {"ids": list(answer_ids), "longest": longest, "most": most},
+    )

@@ -54,7 +54,7 @@ class Toolbox:
             server.on_change = self._rebuild
         self._rebuild()
         if self._pool is not None:
-            await self._synchronise(self._pool)
+            await self._try_to_synchronise(self._pool)
         tasks = [asyncio.create_task(server.serve()) for server in self._servers]
         if self._pool is not None:
             tasks.append(asyncio.create_task(self._keep(self._pool)))
@@ -162,15 +162,18 @@ class Toolbox:
             changed = False
             with contextlib.suppress(TimeoutError):
                 changed = await asyncio.wait_for(self._changed.wait(), REREAD)
-            try:
-                if changed:
-                    await self._synchronise(pool)
-                else:
-                    await self.refresh()
-            except Exception as error:
-                log.warning("tools not synchronised", error=type(error).__name__)
-                self._changed.set()
+            if not await self._try_to_synchronise(pool, changed=changed):
                 await asyncio.sleep(REREAD)
+
+    async def _try_to_synchronise(self, pool: Pool, *, changed: bool = True) -> bool:
+        """Without a database the tools are there all the same; it is tried again."""
+        try:
+            await (self._synchronise(pool) if changed else self.refresh())
+        except Exception as error:
+            log.warning("tools not synchronised", error=type(error).__name__)
+            self._changed.set()
+            return False
+        return True
 
     async def refresh(self) -> None:
         """Read again which tools are switched off."""

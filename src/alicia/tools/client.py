@@ -42,10 +42,18 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-class _Waiting(msgspec.Struct, frozen=True):
+class ClientEnding(msgspec.Struct, frozen=True):
+    """How a device's use of a tool ended, and whether the device itself said so: then that is stored."""
+
+    outcome: ToolOutcome
+    told: bool
+
+
+class _Waiting(msgspec.Struct):
     device: str
     use: ToolUse
     ended: asyncio.Event
+    told: bool = False
 
 
 class ClientTools:
@@ -93,8 +101,14 @@ class ClientTools:
         """From now on an answer of this device is taken; call it before the request is sent."""
         self._waiting[use_id] = _Waiting(device, ToolUse("running"), asyncio.Event())
 
-    async def outcome(self, use_id: ToolUseId, seconds: float) -> ToolOutcome:
-        """Wait for the answer to an expected use; it is forgotten then, and later answers are refused."""
+    def stop(self, use_id: ToolUseId) -> None:
+        """Nobody wants the answer any more; one that was taken already counts."""
+        if waiting := self._waiting.get(use_id):
+            waiting.use.stop()
+            waiting.ended.set()
+
+    async def ending(self, use_id: ToolUseId, seconds: float) -> ClientEnding:
+        """Wait for the end of an expected use; it is forgotten then, and later answers are refused."""
         waiting = self._waiting[use_id]
         try:
             async with asyncio.timeout(seconds):
@@ -103,10 +117,13 @@ class ClientTools:
             waiting.use.time_out(seconds)
         finally:
             self._waiting.pop(use_id, None)
-        return waiting.use.outcome or cancelled()
+        return ClientEnding(waiting.use.outcome or cancelled(), waiting.told)
 
     def answer(self, device: str, use_id: ToolUseId, outcome: ToolOutcome) -> bool:
-        """Take a device's result. False: it is late, a second one, or not of the device that was asked."""
+        """Take a device's result, which the caller must store then.
+
+        False: it is late, a second one, or not of the device that was asked.
+        """
         waiting = self._waiting.get(use_id)
         if waiting is None or waiting.device != device:
             return False
@@ -114,7 +131,10 @@ class ClientTools:
             outcome = msgspec.structs.replace(outcome, result=plain(outcome.result))
         except ToolError as error:
             outcome = failed(error.code, str(error))
-        return _end(waiting, outcome)
+        if not _end(waiting, outcome):
+            return False
+        waiting.told = True
+        return True
 
 
 def _end(waiting: _Waiting, outcome: ToolOutcome) -> bool:

@@ -5,10 +5,11 @@ from typing import Any, cast
 import msgspec
 
 from alicia.errors import ErrorCode
+from alicia.protocol.values import MAX_DEPTH
 from alicia.tools.definition import ToolError
 
-DEEPEST = 100
-"""How far a result may be nested; MessagePack and JSON readers give up somewhere beyond."""
+DEEPEST = MAX_DEPTH
+"""How far a result may be nested: what the wire can carry."""
 _MARK = "…"
 _LEAST = 16
 """Bytes under which a piece of a cut result is not worth keeping."""

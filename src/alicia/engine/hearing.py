@@ -1,0 +1,137 @@
+"""What devices send: stored once, told to all, and then having its effect."""
+
+from msgspec.structs import replace
+
+from alicia import ids
+from alicia.engine.answers import Answers
+from alicia.engine.broadcast import Broadcast
+from alicia.engine.devices import Device
+from alicia.engine.history import History
+from alicia.engine.prompt import Turn
+from alicia.engine.services import Services
+from alicia.engine.tool_words import result_entry
+from alicia.engine.turn import Question
+from alicia.errors import DatabaseUnavailable, ErrorCode, RemoteProtocolError
+from alicia.ledger.entries import Entry
+from alicia.ledger.known import Known
+from alicia.protocol.envelope import Envelope
+from alicia.protocol.messages import ControlStop, ControlVariation, ToolUseResult, UserMessage, UserNote
+from alicia.protocol.session import Verdict
+from alicia.storage.messages import Message, message
+from alicia.tools.client import ClientTools
+from alicia.tools.outcome import ToolOutcome
+
+TAKEN = UserMessage | UserNote | ControlStop | ControlVariation | ToolUseResult
+
+
+class Hearing:
+    """Takes the bodies of one conversation's devices, one after the other."""
+
+    def __init__(
+        self,
+        services: Services,
+        line: Broadcast,
+        history: History,
+        answers: Answers,
+        client_tools: ClientTools,
+    ) -> None:
+        self._services = services
+        self._line = line
+        self._history = history
+        self._answers = answers
+        self._client_tools = client_tools
+
+    async def take(self, owner: str, device: Device, envelope: Envelope) -> None:
+        """Store what a device sent, unless it is stored already; RemoteProtocolError says why not."""
+        session, body = self._line.session, envelope.body
+        if not isinstance(body, TAKEN):
+            raise RemoteProtocolError(ErrorCode.WRONG_STATE, f"nothing here takes a {type(body).__name__}")
+        known = await self._services.ledger.known(session.conversation_id, body)
+        target = await self._target(owner, known)
+        verdict = session.accept(envelope, known.stored)
+        if verdict is Verdict.REDELIVERY:
+            receipt = session.acknowledge(envelope, known.server_id, known.sync_status)
+            await self._line.tell(receipt, device.identity)
+        elif verdict is Verdict.NEW:
+            if isinstance(known.body, UserMessage) and known.body.previous_id is None:
+                known = replace(known, body=replace(known.body, previous_id=self._history.tip()))
+            try:
+                await self._store(device, envelope, known, target)
+            except (DatabaseUnavailable, RemoteProtocolError):
+                session.release(envelope)
+                raise
+
+    async def _store(self, device: Device, envelope: Envelope, known: Known, target: Message | None) -> None:
+        body = known.body
+        match body:
+            case UserMessage():
+                await self._line.take(device, envelope, known)
+                self._hear(body, device)
+            case ControlStop():
+                await self._line.take(device, envelope, known)
+                if body.stop_type != "speech":
+                    self._answers.stop(body.target_id)
+            case ControlVariation() if target is not None:
+                await self._vary(device, envelope, known, body, target)
+            case ToolUseResult():
+                await self._hear_result(device, envelope, known, body)
+            case _:
+                await self._line.take(device, envelope, known)
+
+    def _hear(self, body: UserMessage, device: Device) -> None:
+        if body.supersedes is not None:
+            self._answers.leave_branch(body.supersedes)
+        self._history.add(Turn(id=body.id, role="user", text=body.content, previous_id=body.previous_id))
+        answer_id = ids.new(ids.MessageId)
+        self._answers.ask(Question(message_id=body.id, answer_id=answer_id, device=device.identity))
+
+    async def _hear_result(
+        self, device: Device, envelope: Envelope, known: Known, body: ToolUseResult
+    ) -> None:
+        """A device's tool has ended: that is the use's one result, unless it had ended before."""
+        outcome = ToolOutcome(
+            status="success" if body.success else "error",
+            result=body.result,
+            error_code=body.error_code,
+            error_message=body.error_message,
+        )
+        if not self._client_tools.answer(device.identity, body.request_id, outcome):
+            raise RemoteProtocolError(ErrorCode.WRONG_STATE, "nobody waits for this result any more")
+        entry = result_entry(body.conversation_id, body.request_id, outcome)
+        # From here on it must be stored: nobody else will end this use.
+        await self._line.insist(device, envelope, known, replace(entry, meta=envelope.meta))
+
+    async def _target(self, owner: str, known: Known) -> Message | None:
+        """What a variation is to replace; the new message must hang on the branch that holds."""
+        body = known.body
+        if not isinstance(body, ControlVariation) or known.stored:
+            return None
+        async with self._services.pool.connection() as conn:
+            target = await message(conn, owner, body.target_id)
+            previous = target and target.previous_id
+            before = await message(conn, owner, previous) if previous else None
+        if target is None or (before is not None and before.superseded_by is not None):
+            raise RemoteProtocolError(
+                ErrorCode.WRONG_STATE,
+                "this message belongs to a branch that was left: choose one of the branch that is shown now",
+            )
+        return target
+
+    async def _vary(
+        self, device: Device, envelope: Envelope, known: Known, body: ControlVariation, target: Message
+    ) -> None:
+        """A new branch: an edited question, or another answer to the same one."""
+        if body.mode == "edit":
+            edited = UserMessage(
+                conversation_id=body.conversation_id,
+                id=body.id,
+                previous_id=target.previous_id,
+                content=body.content or "",
+                supersedes=target.id,
+            )
+            await self._line.take(device, envelope, known, Entry(body, envelope.meta), Entry(edited))
+            self._hear(edited, device)
+        else:
+            await self._line.take(device, envelope, known)
+            if target.previous_id is not None:
+                self._answers.answer_again(target.previous_id, target.id, body.id, device.identity)

@@ -1,0 +1,58 @@
+"""Reading a conversation back: what was said, for the prompt, and what its last agent left unfinished."""
+
+from itertools import groupby
+from typing import Final
+
+from alicia import ids
+from alicia.engine.prompt import Turn
+from alicia.engine.tool_words import LONGEST_NOTE, MOST_NOTES, note, quoted
+from alicia.engine.turn import Question
+from alicia.storage.messages import history
+from alicia.storage.pool import Connection
+from alicia.storage.tools import use_notes
+from alicia.storage.unfinished import unfinished, uses_of_answers
+
+TURNS: Final = 500
+"""How many messages are read back for the prompt."""
+
+
+async def read_turns(conn: Connection, owner: str, conversation_id: ids.ConversationId) -> list[Turn]:
+    """The newest messages that hold, each answer with notes on the tools that it used."""
+    page = await history(conn, owner, conversation_id, limit=TURNS)
+    messages = page.messages if page else []
+    answers = [each.id for each in messages if each.message_role != "user"]
+    used = await use_notes(conn, answers, longest=LONGEST_NOTE, most=MOST_NOTES)
+    notes = {
+        answer_id: "\n".join(note(use.tool_name, use.arguments, quoted(use.result)) for use in uses)
+        for answer_id, uses in groupby(used, lambda use: use.message_id)
+    }
+    return [
+        Turn(
+            id=each.id,
+            role="user" if each.message_role == "user" else "assistant",
+            text=each.contents,
+            previous_id=each.previous_id,
+            used=notes.get(each.id, ""),
+        )
+        for each in messages
+    ]
+
+
+async def read_questions(conn: Connection, conversation_id: ids.ConversationId) -> list[Question]:
+    """What wants an answer, or only its end."""
+    pending = await unfinished(conn, conversation_id)
+    uses = await uses_of_answers(conn, [each.answer_id for each in pending if each.begun and each.answer_id])
+    return [
+        Question(
+            message_id=each.message_id,
+            answer_id=each.answer_id or ids.new(ids.MessageId),
+            supersedes=each.supersedes,
+            begun=each.begun,
+            stopped=each.stopped,
+            superseded=each.superseded,
+            said=tuple(each.said),
+            steps=each.steps,
+            uses=tuple(use for use in uses if use.message_id == each.answer_id),
+        )
+        for each in pending
+    ]
