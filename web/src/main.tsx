@@ -8,6 +8,7 @@ import { App } from "./ui/App";
 import { SignIn } from "./ui/SignIn";
 import "./ui/styles/index.css";
 import { applyTheme, readTheme } from "./ui/theme";
+import { Toasts } from "./ui/toast";
 import { Trouble } from "./ui/Trouble";
 
 applyTheme(readTheme());
@@ -18,7 +19,9 @@ if (place) {
     (desk) =>
       root.render(
         <StrictMode>
-          <App desk={desk} />
+          <Toasts>
+            <App desk={desk} />
+          </Toasts>
         </StrictMode>,
       ),
     (error: unknown) => {

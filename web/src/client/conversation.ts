@@ -12,10 +12,10 @@ import { alone } from "./device";
 import { type Connection, Driver } from "./driver";
 import { newId } from "./ids";
 import { type Join, joinRoom } from "./link";
-import { Log } from "./log";
 import type { Shown } from "./message";
 import { Outbox } from "./outbox";
 import { readPacket } from "./packet";
+import { type Pages, Past } from "./past";
 import { ClientSession, type Outgoing } from "./session";
 import { Transcript } from "./transcript";
 
@@ -30,6 +30,8 @@ export interface View {
   answering: MessageId | undefined;
   /** The log is being read or replayed, so nothing can be said of what is not there. */
   loading: boolean;
+  /** There is more before the first message; `loadOlder` brings some of it. */
+  older: boolean;
   waiting: number;
 }
 
@@ -42,6 +44,7 @@ export interface Helpers {
   named?: (draft: string, id: string) => void;
   knock?: (id: string | undefined, device: string, signal: AbortSignal) => Promise<Access>;
   join?: Join;
+  pages?: () => Pages;
 }
 
 export const isDraft = (id: string): boolean => id.startsWith("draft_");
@@ -50,7 +53,7 @@ export const isDraft = (id: string): boolean => id.startsWith("draft_");
 export class Conversation {
   #transcript = new Transcript();
   #outbox: Outbox;
-  #log: Log | undefined;
+  #past: Past | undefined;
   #session: ClientSession;
   #driver: Driver;
   #stop = new AbortController();
@@ -61,6 +64,7 @@ export class Conversation {
   #title: string | undefined;
   #loading: boolean;
   #head = 0;
+  #loadingOlder: Promise<void> | undefined;
 
   constructor(
     public id: string,
@@ -98,6 +102,7 @@ export class Conversation {
       connection: this.#driver.connection,
       answering: this.#answering(),
       loading: this.#loading,
+      older: this.#past?.more === true,
       waiting: this.#session.outbox.length,
     };
     return this.#view;
@@ -120,7 +125,7 @@ export class Conversation {
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    await this.#log?.settled();
+    await this.#past?.settled();
   }
 
   /** Say something. Resolves when it is safe in the browser; it is sent as soon as that is possible. */
@@ -161,6 +166,27 @@ export class Conversation {
     this.#changed();
   }
 
+  /** Bring a page of older messages, if there are any; what can't be had now can be asked for again. */
+  loadOlder(): Promise<void> {
+    this.#loadingOlder ??= Promise.resolve(this.#past?.older(this.#stop.signal))
+      .catch((error: unknown) => console.info("older messages not loaded", error))
+      .finally(() => {
+        this.#loadingOlder = undefined;
+        this.#changed();
+      });
+    return this.#loadingOlder;
+  }
+
+  /** Bring older messages until this one is there; false if it is not found. */
+  async find(id: string): Promise<boolean> {
+    await this.#reading;
+    for (let before = -1; !this.#transcript.get(id) && this.view().older && before !== this.#transcript.all.length; ) {
+      before = this.#transcript.all.length;
+      await this.loadOlder();
+    }
+    return this.#transcript.get(id) !== undefined;
+  }
+
   /** Take back a message that was not sent; false if it is on its way. */
   async discard(id: string): Promise<boolean> {
     const message = this.#transcript.get(id);
@@ -190,14 +216,16 @@ export class Conversation {
 
   async #read(): Promise<void> {
     if (!isDraft(this.id)) {
-      this.#log = new Log(this.helpers.database, this.id);
-      const held = await this.#log.read();
-      for (const envelope of held) this.#transcript.apply(envelope);
-      this.#session.cursor = held.at(-1)?.stanzaId ?? 0;
-      this.#loading = held.length === 0;
+      this.#past = this.#openPast();
+      this.#session.cursor = await this.#past.read(this.#stop.signal);
+      this.#loading = this.#session.cursor === 0;
     }
     await this.#readOutbox();
     this.#changed();
+  }
+
+  #openPast(): Past {
+    return new Past(this.helpers.database, this.id, this.#transcript, this.helpers.pages);
   }
 
   async #readOutbox(): Promise<void> {
@@ -230,8 +258,7 @@ export class Conversation {
       const receipt = this.#session.receive(item);
       if (receipt === "stray") continue;
       if (receipt === "restarted") {
-        this.#log?.clear();
-        this.#transcript.clear();
+        this.#past?.clear();
         for (const each of this.#session.outbox) this.#transcript.expect(each);
       }
       if (!isErased(item) && item.type === Type.Configuration) {
@@ -248,9 +275,8 @@ export class Conversation {
   }
 
   #accept(envelope: Envelope): void {
-    this.#log?.append(envelope);
+    this.#past?.append(envelope);
     const first = !isErased(envelope) && envelope.type === Type.UserMessage && envelope.previousStanzaId === 0;
-    if (!isErased(envelope) && envelope.type === Type.Erasure) this.#log?.erase(envelope.body.ids);
     this.#transcript.apply(envelope);
     if (first) this.#tellKnown();
   }
@@ -263,7 +289,7 @@ export class Conversation {
       // Before anything is sent: otherwise a reload could say the same words in a second conversation.
       await this.#outbox.move(draft, opened);
       this.id = opened;
-      this.#log = new Log(this.helpers.database, opened);
+      this.#past = this.#openPast();
       this.helpers.named?.(draft, opened);
     }
     if (body.title && body.title !== this.#title) {
@@ -305,5 +331,4 @@ export class Conversation {
     this.#view = undefined;
     for (const listener of this.#listeners) listener();
   }
-
 }

@@ -1,10 +1,12 @@
-const VERSION = 1;
+const VERSION = 2;
 
 /** What this browser keeps: the logs it has seen, what it has not sent yet, and the conversations it knows. */
 export function openDatabase(name: string): Promise<IDBDatabase> {
   const request = indexedDB.open(name, VERSION);
-  request.onupgradeneeded = () => {
+  request.onupgradeneeded = ({ oldVersion }) => {
     const database = request.result;
+    database.createObjectStore("bases", { keyPath: "conversationId" });
+    if (oldVersion > 0) return;
     database.createObjectStore("stanzas", { keyPath: ["conversationId", "number"] });
     database
       .createObjectStore("outbox", { keyPath: "key", autoIncrement: true })

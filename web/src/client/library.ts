@@ -1,23 +1,13 @@
-import { ask } from "./access";
+import { ask, Refused } from "./access";
 import { done, result } from "./database";
-
-/** A conversation in the list. */
-export interface Entry {
-  id: string;
-  title: string | undefined;
-  /** Its first words, for when it has no title. */
-  preview: string | undefined;
-  updatedAt: number;
-}
-
-interface Kept extends Partial<Entry> {
-  id: string;
-  becameId?: string;
-}
+import { type Entry, type Kept, merge, type Remote } from "./shelf";
 
 interface Page {
-  items: { id: string; title?: string | null; status?: string; updatedAt?: string; createdAt?: string }[];
+  items: Remote[];
+  next: string | null;
 }
+
+type Change = { title?: string; status?: "active" | "archived" };
 
 const EVERY = 5_000;
 const LONGEST = 80;
@@ -28,7 +18,8 @@ export class Library {
   /** Undefined until the server was asked. */
   reachable: boolean | undefined;
   #local = new Map<string, Kept>();
-  #remote: Page["items"] = [];
+  #remote: Remote[] = [];
+  #next: string | null = null;
   #listeners = new Set<() => void>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -44,6 +35,8 @@ export class Library {
   async open(): Promise<void> {
     const all = (await result(this.database.transaction("conversations").objectStore("conversations").getAll())) as Kept[];
     for (const kept of all) this.#local.set(kept.id, kept);
+    // Deleted in an earlier visit: nobody will take that back any more.
+    for (const { id, status } of all) if (status === "deleted") await this.forget(id);
     this.#changed();
   }
 
@@ -51,14 +44,31 @@ export class Library {
   async refresh(signal: AbortSignal): Promise<void> {
     clearTimeout(this.#timer);
     try {
-      const answer = await ask("/api/v1/conversations?limit=100", signal);
-      this.#remote = ((await answer.json()) as Page).items;
+      const { items, next } = await this.#page(signal);
+      this.#remote = items;
+      this.#next = next;
       this.reachable = true;
     } catch {
       if (signal.aborted) return;
       this.reachable = await answers(signal);
       if (!this.reachable) this.#timer = setTimeout(() => void this.refresh(signal), EVERY);
     }
+    this.#changed();
+  }
+
+  /** There are older ones on the server than those that are listed. */
+  get more(): boolean {
+    return this.#next !== null;
+  }
+
+  /** List some older ones, too. */
+  async loadMore(signal: AbortSignal): Promise<void> {
+    const before = this.#next;
+    if (before === null) return;
+    const page = await this.#page(signal, before).catch(() => undefined);
+    if (!page || this.#next !== before) return;
+    this.#remote = [...this.#remote, ...page.items];
+    this.#next = page.next;
     this.#changed();
   }
 
@@ -70,10 +80,13 @@ export class Library {
   /** Remember what a conversation is about, and that something has just happened in it. */
   async know(entry: { id: string; title?: string | undefined; preview?: string | undefined }, now = Date.now()): Promise<void> {
     const before = this.#local.get(entry.id);
+    const { title } = entry;
+    // The agent's word is newer than the list.
+    if (title) this.#remote = this.#remote.map((each) => (each.id === entry.id ? { ...each, title } : each));
     const kept: Kept = {
       ...before,
       id: entry.id,
-      title: entry.title ?? before?.title,
+      title: title ?? before?.title,
       preview: entry.preview ?? before?.preview,
       updatedAt: now,
     };
@@ -90,9 +103,43 @@ export class Library {
   /** Give a conversation that was begun here its first words as a title, so that every device can tell it from others. */
   async entitle(id: string, signal: AbortSignal): Promise<void> {
     const title = this.#local.get(id)?.preview?.split("\n")[0]?.replace(/[`*_#]/g, "").trim().slice(0, LONGEST);
-    if (!title) return;
-    const init = { method: "PATCH", headers: { "content-type": "application/json" }, body: JSON.stringify({ title }) };
-    await ask(`/api/v1/conversations/${id}`, signal, init).catch(() => undefined);
+    if (title) await this.change(id, { title }, signal).catch(() => undefined);
+  }
+
+  /** Give a conversation another title, put it away, or bring it back. Throws Refused or Unavailable. */
+  async change(id: string, change: Change, signal: AbortSignal): Promise<void> {
+    const init = { method: "PATCH", headers: { "content-type": "application/json" }, body: JSON.stringify(change) };
+    await ask(`/api/v1/conversations/${id}`, signal, init);
+    await this.#set(id, change);
+  }
+
+  /** Delete a conversation; `change` with a status takes that back. Throws Refused or Unavailable. */
+  async delete(id: string, signal: AbortSignal): Promise<void> {
+    await ask(`/api/v1/conversations/${id}`, signal, { method: "DELETE" }).catch((error: unknown) => {
+      // What is not there is as good as deleted.
+      if (!(error instanceof Refused && error.status === 404)) throw error;
+    });
+    await this.#set(id, { status: "deleted" });
+  }
+
+  /** Keep nothing of a conversation in this browser. */
+  async forget(id: string): Promise<void> {
+    this.#local.delete(id);
+    const transaction = this.database.transaction(["conversations", "stanzas", "bases"], "readwrite");
+    transaction.objectStore("conversations").delete(id);
+    transaction.objectStore("bases").delete(id);
+    transaction.objectStore("stanzas").delete(IDBKeyRange.bound([id, 0], [id, Infinity]));
+    await done(transaction).catch((error: unknown) => console.warn("conversation not forgotten", error));
+  }
+
+  async #set(id: string, change: { title?: string; status?: Entry["status"] | "deleted" }): Promise<void> {
+    this.#remote = this.#remote.map((each) => (each.id === id ? { ...each, ...change } : each));
+    await this.#keep({ ...this.#local.get(id), id, ...change });
+  }
+
+  async #page(signal: AbortSignal, before?: string): Promise<Page> {
+    const answer = await ask(`/api/v1/conversations?limit=100${before ? `&before=${before}` : ""}`, signal);
+    return (await answer.json()) as Page;
   }
 
   async #keep(kept: Kept): Promise<void> {
@@ -107,34 +154,6 @@ export class Library {
     this.entries = merge([...this.#local.values()], this.#remote);
     for (const listener of this.#listeners) listener();
   }
-}
-
-/** One entry for each conversation; the server knows titles, this browser knows first words. */
-export function merge(local: readonly Kept[], remote: Page["items"]): Entry[] {
-  const entries = new Map<string, Entry>();
-  for (const { id, becameId, title, preview, updatedAt } of local) {
-    if (becameId === undefined) entries.set(id, { id, title, preview, updatedAt: updatedAt ?? 0 });
-  }
-  for (const { id, title, status, updatedAt, createdAt } of remote) {
-    if (status === "deleted") {
-      entries.delete(id);
-      continue;
-    }
-    const known = entries.get(id);
-    const at = utc(updatedAt ?? createdAt);
-    entries.set(id, {
-      id,
-      title: title || known?.title,
-      preview: known?.preview,
-      updatedAt: Math.max(at, known?.updatedAt ?? 0),
-    });
-  }
-  return [...entries.values()].sort((one, other) => other.updatedAt - one.updatedAt);
-}
-
-function utc(time: string | undefined): number {
-  if (!time) return 0;
-  return Date.parse(/Z|[+-]\d\d:?\d\d$/.test(time) ? time : `${time}Z`) || 0;
 }
 
 async function answers(signal: AbortSignal): Promise<boolean> {

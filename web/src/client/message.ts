@@ -29,6 +29,8 @@ export interface Message {
   readonly text: string;
   readonly previousId?: string | undefined;
   readonly supersedes?: string | undefined;
+  /** Known only of what the server's history told. */
+  readonly supersededBy?: string | undefined;
   readonly sentences: readonly { readonly id: string; readonly text: string }[];
   readonly reasoning: string;
   readonly tools: readonly ToolUse[];
@@ -46,4 +48,18 @@ export interface Message {
 export interface Shown {
   readonly message: Message;
   readonly variants: readonly string[];
+}
+
+/** A message with nothing in it yet. */
+export function blank(id: string, role: Message["role"], status: Status): Message {
+  return { id, role, status, text: "", sentences: [], reasoning: "", tools: [], memories: [], notes: [] };
+}
+
+/** What is left of a message when these ids are erased; the same message if they are not in it. */
+export function without(message: Message, ids: ReadonlySet<string>): Message {
+  if (ids.has(message.id)) return { ...message, text: "", sentences: [], reasoning: "", tools: [], memories: [], erased: true };
+  const notes = message.notes.filter((note) => !ids.has(note.id));
+  const memories = message.memories.filter((trace) => !ids.has(trace.id) && !ids.has(trace.memoryId));
+  const lost = notes.length < message.notes.length || memories.length < message.memories.length;
+  return lost ? { ...message, notes, memories } : message;
 }

@@ -4,7 +4,7 @@ import { beforeEach, expect, it } from "vitest";
 
 import { Type } from "../protocol/messages";
 import { openDatabase } from "./database";
-import { merge } from "./library";
+import { merge } from "./shelf";
 import { Log } from "./log";
 import { Outbox } from "./outbox";
 import { Agent, am, C, question } from "./testing";
@@ -53,7 +53,7 @@ it("the log gives back what it was given", async () => {
   const log = new Log(database, C);
   said.forEach((each) => log.append(each));
   await log.settled();
-  expect(await new Log(database, C).read()).toEqual(said);
+  expect((await new Log(database, C).read()).envelopes).toEqual(said);
 });
 
 it("the log ends before a gap", async () => {
@@ -63,7 +63,7 @@ it("the log ends before a gap", async () => {
   if (first) log.append(first);
   if (third) log.append(third);
   await log.settled();
-  expect(await log.read()).toEqual([first]);
+  expect((await log.read()).envelopes).toEqual([first]);
 });
 
 it("what is erased is gone from the browser too", async () => {
@@ -73,7 +73,7 @@ it("what is erased is gone from the browser too", async () => {
   log.append(agent.says(Type.Erasure, { ids: [am("q")] }));
   log.erase([am("q")]);
   await log.settled();
-  const held = await log.read();
+  const { envelopes: held } = await log.read();
   expect(held).toHaveLength(2);
   expect(JSON.stringify(held)).not.toContain("secret");
 });
@@ -84,7 +84,7 @@ it("a log that is told anew begins empty", async () => {
   log.append(agent.asks("q", "Well?"));
   log.clear();
   await log.settled();
-  expect(await log.read()).toEqual([]);
+  expect(await log.read()).toEqual({ base: undefined, envelopes: [], cursor: 0 });
 });
 
 it("the list has each conversation once, newest first, with the server's title", () => {

@@ -1,7 +1,7 @@
 import { isErased } from "../protocol/envelope";
 import { type Bodies, type Envelope, type LiveEnvelope, type MemoryTrace, Type, type TypeCode } from "../protocol/messages";
 import { arrange } from "./branches";
-import type { Message, Note, Shown } from "./message";
+import { blank, type Message, type Note, type Shown, without } from "./message";
 import type { Outgoing } from "./session";
 
 type Change = Partial<Omit<Message, "id">>;
@@ -37,6 +37,27 @@ export class Transcript {
 
   clear(): void {
     this.#messages.clear();
+    this.#shown = undefined;
+  }
+
+  /** All messages of all branches, in the order of the log. */
+  get all(): Message[] {
+    return [...this.#messages.values()];
+  }
+
+  /** Put older messages before the others; what is known already stays as it is. */
+  prepend(older: readonly Message[]): void {
+    const later = this.#messages;
+    this.#messages = new Map();
+    for (const message of older) {
+      if (!later.has(message.id)) this.#messages.set(message.id, { ...message, notes: [...message.notes, ...this.#placed(message.id)] });
+    }
+    for (const message of later.values()) this.#messages.set(message.id, message);
+    // Only the older one may know what took its place.
+    for (const { id, supersededBy } of older) {
+      const branch = supersededBy === undefined ? undefined : this.#messages.get(supersededBy);
+      if (branch && branch.supersedes === undefined) this.#change(branch.id, { supersedes: id });
+    }
     this.#shown = undefined;
   }
 
@@ -87,7 +108,7 @@ export class Transcript {
       case Type.ControlVariation:
         return this.#applyVariation(envelope.body, "sent");
       case Type.Erasure:
-        for (const id of envelope.body.ids) this.#bury(undefined, id);
+        return this.#remove(new Set(envelope.body.ids));
     }
   }
 
@@ -183,18 +204,16 @@ export class Transcript {
     return notes;
   }
 
-  #bury(type: TypeCode | undefined, id: string): void {
-    if (this.#messages.has(id)) {
-      this.#change(id, { text: "", sentences: [], reasoning: "", tools: [], memories: [], erased: true });
-    } else if (type === Type.UserMessage || type === Type.StartAnswer) {
-      this.#put({ ...blank(id, type === Type.UserMessage ? "user" : "assistant", "completed"), erased: true });
-    } else {
-      for (const message of this.#messages.values()) {
-        const notes = message.notes.filter((note) => note.id !== id);
-        const memories = message.memories.filter((trace) => trace.id !== id && trace.memoryId !== id);
-        const lost = notes.length < message.notes.length || memories.length < message.memories.length;
-        if (lost) this.#change(message.id, { notes, memories });
-      }
+  #bury(type: TypeCode, id: string): void {
+    const role = type === Type.UserMessage ? "user" : type === Type.StartAnswer ? "assistant" : undefined;
+    if (role && !this.#messages.has(id)) this.#put({ ...blank(id, role, "completed"), erased: true });
+    else this.#remove(new Set([id]));
+  }
+
+  #remove(ids: ReadonlySet<string>): void {
+    for (const message of this.#messages.values()) {
+      const left = without(message, ids);
+      if (left !== message) this.#put(left);
     }
   }
 
@@ -207,10 +226,6 @@ export class Transcript {
     const message = this.#messages.get(id);
     if (message) this.#put({ ...message, ...change });
   }
-}
-
-function blank(id: string, role: Message["role"], status: Message["status"]): Message {
-  return { id, role, status, text: "", sentences: [], reasoning: "", tools: [], memories: [], notes: [] };
 }
 
 function rootOf(messages: ReadonlyMap<string, Message>, id: string): string {

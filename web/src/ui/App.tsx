@@ -1,11 +1,13 @@
-import { useEffect, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
 
 import type { Conversation } from "../client/conversation";
 import type { Desk } from "../client/desk";
 import { ConversationView } from "./ConversationView";
 import { IconButton } from "./icons";
 import { goTo, renameHere, useRoute } from "./route";
-import { Sidebar, titleOf } from "./Sidebar";
+import { Sidebar } from "./sidebar/Sidebar";
+import { titleOf } from "./sidebar/titles";
+import { useShelf } from "./sidebar/useShelf";
 
 /** The page: the list of conversations, and the one that the address names, or a new one. */
 export function App({ desk }: { desk: Desk }) {
@@ -39,22 +41,31 @@ export function App({ desk }: { desk: Desk }) {
   useEffect(() => {
     if (!listOpen) return undefined;
     const keys = (event: KeyboardEvent) => {
-      if (event.key !== "Escape") return;
-      event.preventDefault();
-      setListOpen(false);
+      if (event.key === "Escape" && !event.defaultPrevented) setListOpen(false);
     };
-    addEventListener("keydown", keys, { capture: true });
-    return () => removeEventListener("keydown", keys, { capture: true });
+    addEventListener("keydown", keys);
+    return () => removeEventListener("keydown", keys);
   }, [listOpen]);
 
-  const begin = () => {
+  const begin = useCallback(() => {
     setDraft(desk.draft());
     goTo(undefined);
     setListOpen(false);
-  };
+  }, [desk]);
+  const gone = useCallback((deleted: string) => deleted === named && begin(), [named, begin]);
+  const shelf = useShelf(desk.library, gone);
   return (
     <div className="page">
-      <Sidebar entries={entries} current={id} open={listOpen} onNew={begin} onClose={() => setListOpen(false)} />
+      <Sidebar
+        library={desk.library}
+        entries={entries}
+        current={id}
+        place={route.place}
+        shelf={shelf}
+        open={listOpen}
+        onNew={begin}
+        onClose={() => setListOpen(false)}
+      />
       {listOpen && <button type="button" className="scrim" aria-label="Close the list" onClick={() => setListOpen(false)} />}
       <main inert={listOpen}>
         <header>
@@ -71,6 +82,7 @@ export function App({ desk }: { desk: Desk }) {
             key={draftKey(conversation)}
             conversation={conversation}
             reachable={desk.library.reachable}
+            messageId={route.place === "conversation" ? route.messageId : undefined}
             onBegin={() => {
               if (!named) goTo(conversation.id);
             }}

@@ -5,34 +5,36 @@ import { Announcer } from "./Announcer";
 import { Composer } from "./Composer";
 import { Empty } from "./Empty";
 import { Icon } from "./icons";
-import { Answer, Thinking } from "./messages/Answer";
-import { Question } from "./messages/Question";
 import { StatusLine } from "./StatusLine";
+import { Thread } from "./thread/Thread";
+import { useReveal } from "./thread/useReveal";
 import { useStick } from "./useStick";
 
 interface Props {
   conversation: Conversation;
   reachable: boolean | undefined;
+  /** The message to show, if the address names one. */
+  messageId: string | undefined;
   /** The first words of a new conversation were said. */
   onBegin: () => void;
 }
 
 /** One conversation: what was said, the state of the line, and a place to write. */
-export function ConversationView({ conversation, reachable, onBegin }: Props) {
+export function ConversationView({ conversation, reachable, messageId, onBegin }: Props) {
   const view = useSyncExternalStore(conversation.subscribe, conversation.view);
   const scroller = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const { away, toEnd } = useStick(scroller, view.shown);
   const { shown, answering, loading } = view;
-  const lastId = shown.at(-1)?.message.id;
-  const awaiting = answering !== undefined && answering === lastId && shown.at(-1)?.message.role === "user";
+  useReveal(conversation, scroller, messageId);
 
   useEffect(() => {
     if (matchMedia("(hover: hover)").matches) field.current?.focus();
   }, []);
   useEffect(() => {
     const keys = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !event.defaultPrevented) void conversation.stop();
+      // While the list lies over it, Escape closes the list.
+      if (event.key === "Escape" && !event.defaultPrevented && !field.current?.closest("[inert]")) void conversation.stop();
     };
     addEventListener("keydown", keys);
     return () => removeEventListener("keydown", keys);
@@ -58,18 +60,7 @@ export function ConversationView({ conversation, reachable, onBegin }: Props) {
       <div className="scroller" ref={scroller} role="region" aria-label="Messages" tabIndex={0}>
         <div className="thread">
           {shown.length === 0 && (loading ? <Loading /> : <Empty onBegin={begin} />)}
-          {shown.map((each) =>
-            each.message.role === "user" ? (
-              <Question key={each.message.id} shown={each} conversation={conversation} />
-            ) : (
-              <Answer key={each.message.id} shown={each} conversation={conversation} last={each.message.id === lastId} />
-            ),
-          )}
-          {awaiting && (
-            <article className="answer" aria-label="Alicia" aria-busy="true">
-              <Thinking />
-            </article>
-          )}
+          <Thread conversation={conversation} view={view} scroller={scroller} />
         </div>
       </div>
       <Announcer key={conversation.id} shown={shown} loading={loading} />

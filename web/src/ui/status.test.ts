@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { byAge } from "./ages";
+import { byAge } from "./sidebar/ages";
 import { statusOf } from "./status";
 
 it("says nothing while all is well", () => {

@@ -23,7 +23,7 @@ export const Answer = memo(
     const toggle = (what: "why" | "note") => setOpen(open === what ? undefined : what);
     const again = () => void conversation.regenerate(message.id);
     return (
-      <article className={last ? "answer last" : "answer"} aria-label="Alicia" aria-busy={under}>
+      <article className={last ? "answer last" : "answer"} aria-label="Alicia" aria-busy={under} data-id={message.id}>
         {message.erased ? <p className="soft">Erased</p> : <Markdown text={message.text} />}
         {under && <Thinking message={message} />}
         {message.status === "stopped" && <p className="small soft">You stopped this answer{message.text ? " here" : ""}.</p>}

@@ -33,7 +33,7 @@ export const Question = memo(
       );
     }
     return (
-      <article className={`question ${message.status}`} aria-label="You">
+      <article className={`question ${message.status}`} aria-label="You" data-id={message.id}>
         <div className="bubble">{message.erased ? <em className="soft">Erased</em> : message.text}</div>
         {message.status === "queued" && (
           <p className="small late waiting-line">

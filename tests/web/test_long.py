@@ -1,0 +1,69 @@
+"""A conversation of 10,000 messages: opened at its end, read backwards, and found by search."""
+
+import httpx2
+import pytest
+from playwright.async_api import expect
+
+from support.browser import OpenTab
+from support.long_history import long_history
+from support.stack import Stack
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("web")]
+
+COUNT = 10_000
+
+
+@pytest.fixture(scope="session")
+def long_id(shared_web: Stack) -> str:
+    return long_history(shared_web.database_url, "local", COUNT)
+
+
+async def test_it_opens_at_its_end_and_goes_on(web: Stack, open_tab: OpenTab, long_id: str) -> None:
+    web.model.say("Still here.")
+    tab = await open_tab(f"{web.url}/#{long_id}")
+    await expect(tab.answers.last).to_contain_text(f"Answer {COUNT}.")
+    await tab.online()
+    await tab.say("Are you still there?")
+    await expect(tab.answers.last).to_contain_text("Still here.")
+    assert await tab.page.locator("[data-id]").count() < 100
+    await tab.page.reload()
+    await expect(tab.answers.last).to_contain_text("Still here.")
+
+
+async def test_older_messages_come_while_scrolling_and_what_is_read_stays_in_place(
+    web: Stack, open_tab: OpenTab, long_id: str
+) -> None:
+    tab = await open_tab(f"{web.url}/#{long_id}")
+    await expect(tab.answers.last).to_be_visible()
+    scroller = tab.page.get_by_role("region", name="Messages")
+    for target in (COUNT - 150, COUNT - 400):
+        question = tab.questions.get_by_text(f"Question {target + 1}", exact=True)
+        while not await question.count():
+            await scroller.evaluate("element => element.scrollBy(0, -2000)")
+        await expect(question).to_be_attached()
+    await question.scroll_into_view_if_needed()
+    place = await question.bounding_box()
+    await scroller.evaluate(
+        "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
+    assert place is not None
+    after = await question.bounding_box()
+    assert after is not None
+    assert abs(after["y"] - place["y"]) < 2
+    assert await tab.page.locator("[data-id]").count() < 100
+    await tab.click("To the newest message")
+    await expect(tab.page.get_by_role("button", name="To the newest message")).to_have_count(0)
+
+
+async def test_a_search_leads_far_back(
+    web: Stack, open_tab: OpenTab, long_id: str, api: httpx2.AsyncClient
+) -> None:
+    page = (await api.get(f"/conversations/{long_id}/messages", params={"limit": 200})).json()
+    for _ in range(3):
+        before = {"limit": 200, "before": page["next"]}
+        page = (await api.get(f"/conversations/{long_id}/messages", params=before)).json()
+    wanted = page["items"][0]
+    tab = await open_tab(f"{web.url}/#{long_id}/{wanted['id']}")
+    message = tab.page.locator(f'[data-id="{wanted["id"]}"]')
+    await expect(message).to_be_in_viewport()
+    await expect(message).to_contain_text(wanted["content"].split(".")[0])

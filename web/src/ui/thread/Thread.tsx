@@ -1,0 +1,75 @@
+import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
+
+import type { Conversation, View } from "../../client/conversation";
+import { Thinking } from "../messages/Answer";
+import { Chunk } from "./Chunk";
+import { chunked } from "./chunks";
+import { useWatch } from "./useWatch";
+
+const DRAWN = 3;
+
+interface Props {
+  conversation: Conversation;
+  view: View;
+  scroller: RefObject<HTMLElement | null>;
+}
+
+/** The messages. Only those near the part in view are drawn, and older ones come when the reader comes near them. */
+export function Thread({ conversation, view: { shown, answering, older }, scroller }: Props) {
+  const watch = useWatch(scroller);
+  const anchor = useRef<string>(undefined);
+  if (!shown.some(({ message }) => message.id === anchor.current)) anchor.current = shown[0]?.message.id;
+  const chunks = chunked(shown, anchor.current);
+  const last = shown.at(-1)?.message;
+  const awaiting = answering !== undefined && answering === last?.id && last.role === "user";
+  useHold(scroller, shown[0]?.message.id);
+  return (
+    <>
+      {older && <Older conversation={conversation} count={shown.length} watch={watch} />}
+      {chunks.map(({ key, items }, place) => (
+        <Chunk
+          key={key}
+          items={items}
+          conversation={conversation}
+          lastId={last?.id}
+          drawn={place >= chunks.length - DRAWN}
+          watch={watch}
+        />
+      ))}
+      {awaiting && (
+        <article className="answer" aria-label="Alicia" aria-busy="true">
+          <Thinking />
+        </article>
+      )}
+    </>
+  );
+}
+
+/** The place before the first message: whoever comes near it gets more. */
+function Older({ conversation, count, watch }: { conversation: Conversation; count: number; watch: ReturnType<typeof useWatch> }) {
+  const place = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    const element = place.current;
+    // Watching anew tells at once whether it is still near.
+    return element ? watch(element, (near) => near && void conversation.loadOlder()) : undefined;
+  }, [conversation, count, watch]);
+  return (
+    <p ref={place} className="older small soft" role="status">
+      Loading earlier messages…
+    </p>
+  );
+}
+
+/** What is being read stays where it is when something is put before it. */
+function useHold(scroller: RefObject<HTMLElement | null>, firstId: string | undefined): void {
+  const before = useRef({ firstId, height: 0 });
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const { firstId: id, height } = before.current;
+    const grown = element.scrollHeight - height;
+    // Elsewhere than at the very top browsers do this themselves.
+    if (id !== undefined && id !== firstId && element.scrollTop < 1 && grown > 0) element.scrollTop += grown;
+    before.current = { firstId, height: element.scrollHeight };
+  });
+}
