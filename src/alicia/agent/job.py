@@ -9,6 +9,7 @@ from livekit import rtc
 
 from alicia import ids
 from alicia.agent.room import Bridge, LiveRoom
+from alicia.agent.voices import Voices
 from alicia.engine.conversation import Conversation
 from alicia.engine.services import Services
 from alicia.errors import InvalidId, StandDown
@@ -24,9 +25,10 @@ LOST_SECONDS: Final = 10.0
 class Job:
     """The agent's part in one room. `drain` ends it when the running answers are done."""
 
-    def __init__(self, room_name: str, services: Services) -> None:
+    def __init__(self, room_name: str, services: Services, voices: Voices) -> None:
         self.room_name = room_name
         self._services = services
+        self._voices = voices
         self._conversation: Conversation | None = None
         self._drained = asyncio.Event()
 
@@ -48,7 +50,9 @@ class Job:
                 # A participant that publishes nothing is announced late unless something about it changes.
                 await room.rtc.local_participant.set_attributes({"alicia.agent": "here"})
                 bridge.greet()
+                senses = tasks.create_task(self._voices.attend(room.rtc, conversation.talk))
                 await self._until_over(bridge, conversation, life)
+                senses.cancel()
                 life.cancel()
         except* StandDown:
             log.info("conversation has another agent", conversation_id=conversation_id)

@@ -56,6 +56,7 @@ class Bridge:
             "data_received": self._data,
             "participant_connected": self._joined,
             "participant_disconnected": self._left,
+            "track_published": self._published,
             "reconnecting": lambda: self._connection(False),
             "reconnected": lambda: self._connection(True),
             "disconnected": lambda *_: self._connection(False),
@@ -82,6 +83,12 @@ class Bridge:
         if participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_STANDARD:
             self._conversation.joined(participant.identity)
             self.changed.set()
+            for publication in participant.track_publications.values():
+                self._published(publication)
+
+    def _published(self, publication: rtc.RemoteTrackPublication, *_: object) -> None:
+        if publication.source == rtc.TrackSource.SOURCE_MICROPHONE:
+            self._conversation.talk.wanted.set()
 
     def _left(self, participant: rtc.RemoteParticipant) -> None:
         self._conversation.left(participant.identity)

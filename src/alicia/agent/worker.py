@@ -16,6 +16,7 @@ from alicia.agent.changes import watch
 from alicia.agent.job import Job
 from alicia.agent.services import open_services
 from alicia.agent.sweep import sweep
+from alicia.agent.voices import Voices
 from alicia.config import Config
 from alicia.engine.services import Services
 from alicia.memory.embeddings import Embedder
@@ -32,7 +33,7 @@ class Worker:
     So all share one pool of connections and one model, and none waits for another thread's turn.
     """
 
-    def __init__(self, config: Config, services: Services) -> None:
+    def __init__(self, config: Config, services: Services, voices: Voices) -> None:
         livekit = config.need_livekit()
         self.server = AgentServer(
             ws_url=livekit.url,
@@ -49,6 +50,7 @@ class Worker:
         )
         self.server.rtc_session(self._answer_room, agent_name=config.agent_name)
         self._services = services
+        self._voices = voices
         self._loop = asyncio.get_running_loop()
         self._jobs: dict[Job, asyncio.Task[None]] = {}
 
@@ -94,7 +96,7 @@ class Worker:
         if any(job.room_name == room for job in self._jobs):
             log.info("room is served already", conversation_id=room)
             return
-        job = Job(room, self._services)
+        job = Job(room, self._services, self._voices)
         self._jobs[job] = asyncio.create_task(job.run(url, token))
         try:
             await self._jobs[job]
@@ -124,7 +126,8 @@ async def run(config: Config, embedder: Embedder, registered: Callable[[], None]
         api.LiveKitAPI(livekit.url, livekit.api_key, livekit.api_secret) as server_api,
         asyncio.TaskGroup() as group,
     ):
-        worker = Worker(config, services)
+        voices = Voices(config)
+        worker = Worker(config, services, voices)
         worker.on_registered(registered)
         work = group.create_task(worker.server.run())
         sweeping = group.create_task(sweep(services, server_api))
@@ -139,6 +142,7 @@ async def run(config: Config, embedder: Embedder, registered: Callable[[], None]
         watching.cancel()
         # Before anything that the answers need goes away, or they would end as failed.
         await worker.abandon()
+        await voices.aclose()
         await worker.server.aclose()
         await work
 

@@ -7,13 +7,14 @@ from collections.abc import Awaitable, Callable, Sequence
 import structlog
 from msgspec.structs import replace
 
+from alicia import ids
 from alicia.engine.broadcast import Broadcast
 from alicia.engine.history import History
 from alicia.engine.prompt import Turn
 from alicia.engine.turn import Answer, Question
 from alicia.errors import ErrorCode, ModelUnavailable
 from alicia.ids import ConversationId, MessageId
-from alicia.protocol.messages import ErrorMessage
+from alicia.protocol.messages import ErrorMessage, UserMessage
 
 log = structlog.get_logger(__name__)
 
@@ -51,6 +52,20 @@ class Answers:
         self.idle.clear()
         self._asked.set()
         self._notice()
+
+    @property
+    def running(self) -> MessageId | None:
+        """The answer that is on its way."""
+        return self._running.id if self._running is not None else None
+
+    def hear(self, message: UserMessage, device: str | None) -> None:
+        """A user's message is stored: it is answered in its turn."""
+        if message.supersedes is not None:
+            self.leave_branch(message.supersedes)
+        self._history.add(
+            Turn(id=message.id, role="user", text=message.content, previous_id=message.previous_id)
+        )
+        self.ask(Question(message_id=message.id, answer_id=ids.new(MessageId), device=device))
 
     def stop(self, target_id: str) -> None:
         """End the running answer if this is its id, or that of the message it answers."""

@@ -16,6 +16,7 @@ from alicia.engine.history import History
 from alicia.engine.prompt import Turn
 from alicia.engine.services import Services
 from alicia.engine.taking_on import read_questions, read_turns
+from alicia.engine.talk import Talk
 from alicia.engine.turn import Answer, Question
 from alicia.errors import (
     DatabaseUnavailable,
@@ -80,7 +81,11 @@ class Conversation:
             budget=lambda: services.budget,
             read=self._read_turns,
         )
-        self._hearing = Hearing(services, self._line, self._history, self._answers, self._client_tools)
+        self.talk = Talk(self._line, self._history, self._answers)
+        """What is spoken here."""
+        self._hearing = Hearing(
+            services, self._line, self._history, self._answers, self._client_tools, self.talk
+        )
         self._draining = False
         self._loaded = asyncio.Event()
         self._tasks = asyncio.TaskGroup()
@@ -105,6 +110,7 @@ class Conversation:
         self._present.discard(identity)
         self._devices.leave(identity)
         self._client_tools.leave(identity)
+        self.talk.settle(listening=self._devices.listening())
         if replay := self._replays.pop(identity, None):
             replay.cancel()
 
@@ -169,6 +175,7 @@ class Conversation:
         row = await self._services.ledger.load(self.id)
         self._line.session = session_of(row)
         self._owner = row.user_id
+        self.talk.settle(owner=row.user_id, preferences=row.preferences)
         await self._afterwards.begin(row.user_id)
         async with self._services.pool.connection() as conn:
             questions = await read_questions(conn, self.id)
@@ -190,7 +197,9 @@ class Conversation:
                 continue
             try:
                 await self._tell_erasures()
-                await self._line.tell_all(self._configuration(await self._services.ledger.load(self.id)))
+                row = await self._services.ledger.load(self.id)
+                self.talk.settle(preferences=row.preferences)
+                await self._line.tell_all(self._configuration(row))
             except DatabaseUnavailable:
                 log.warning("database away", conversation_id=self.id)
                 await asyncio.sleep(CLAIM_EVERY)
@@ -293,6 +302,7 @@ class Conversation:
         resume = session.resume(seen, not seen or await ledger.journaled(self.id, seen))
         device = self._devices.join(device.identity)
         device.configure(body)
+        self.talk.settle(listening=self._devices.listening())
         if body.tools is not None:
             self._client_tools.announce(device.identity, body.tools)
         missed = await ledger.missed(self.id, resume.after)
@@ -331,4 +341,5 @@ class Conversation:
             budget=self._services.budget,
             max_tokens=self._services.answer_tokens,
             streaming=self._devices.streaming(),
+            say=self.talk.say,
         )

@@ -12,6 +12,8 @@ class Device(msgspec.Struct, kw_only=True):
 
     identity: str
     streaming: bool = True
+    voice: bool = False
+    """It wants to hear answers, not only to read them."""
     ready: bool = False
     """It has had its replay; live stanzas may follow."""
     configured: bool = False
@@ -24,6 +26,7 @@ class Device(msgspec.Struct, kw_only=True):
         self.configured = True
         self.ready = False
         self.streaming = body.features is None or "streaming" in body.features
+        self.voice = body.features is not None and "voice" in body.features
         zone = (body.preferences or {}).get("timeZone")
         self.time_zone = zone if isinstance(zone, str) else None
 
@@ -62,4 +65,8 @@ class Devices:
     def streaming(self) -> bool:
         """Whether sentences go out one by one; with nobody here they do, for whoever comes back."""
         configured = [device for device in self if device.configured]
-        return not configured or any(device.streaming for device in configured)
+        return not configured or any(device.streaming or device.voice for device in configured)
+
+    def listening(self) -> bool:
+        """Whether answers are said aloud; to a device that only reads they cost no sound."""
+        return any(device.voice for device in self)

@@ -2,15 +2,13 @@
 
 from msgspec.structs import replace
 
-from alicia import ids
 from alicia.engine.answers import Answers
 from alicia.engine.broadcast import Broadcast
 from alicia.engine.devices import Device
 from alicia.engine.history import History
-from alicia.engine.prompt import Turn
 from alicia.engine.services import Services
+from alicia.engine.talk import Talk
 from alicia.engine.tool_words import result_entry
-from alicia.engine.turn import Question
 from alicia.errors import DatabaseUnavailable, ErrorCode, RemoteProtocolError
 from alicia.ledger.entries import Entry
 from alicia.ledger.known import Known
@@ -34,12 +32,14 @@ class Hearing:
         history: History,
         answers: Answers,
         client_tools: ClientTools,
+        talk: Talk,
     ) -> None:
         self._services = services
         self._line = line
         self._history = history
         self._answers = answers
         self._client_tools = client_tools
+        self._talk = talk
 
     async def take(self, owner: str, device: Device, envelope: Envelope) -> None:
         """Store what a device sent, unless it is stored already; RemoteProtocolError says why not."""
@@ -66,9 +66,10 @@ class Hearing:
         match body:
             case UserMessage():
                 await self._line.take(device, envelope, known)
-                self._hear(body, device)
+                self._answers.hear(body, device.identity)
             case ControlStop():
-                await self._line.take(device, envelope, known)
+                stop = self._talk.stopped(body)
+                await self._line.take(device, envelope, known, Entry(stop, envelope.meta))
                 if body.stop_type != "speech":
                     self._answers.stop(body.target_id)
             case ControlVariation() if target is not None:
@@ -77,13 +78,6 @@ class Hearing:
                 await self._hear_result(device, envelope, known, body)
             case _:
                 await self._line.take(device, envelope, known)
-
-    def _hear(self, body: UserMessage, device: Device) -> None:
-        if body.supersedes is not None:
-            self._answers.leave_branch(body.supersedes)
-        self._history.add(Turn(id=body.id, role="user", text=body.content, previous_id=body.previous_id))
-        answer_id = ids.new(ids.MessageId)
-        self._answers.ask(Question(message_id=body.id, answer_id=answer_id, device=device.identity))
 
     async def _hear_result(
         self, device: Device, envelope: Envelope, known: Known, body: ToolUseResult
@@ -130,7 +124,7 @@ class Hearing:
                 supersedes=target.id,
             )
             await self._line.take(device, envelope, known, Entry(body, envelope.meta), Entry(edited))
-            self._hear(edited, device)
+            self._answers.hear(edited, device.identity)
         else:
             await self._line.take(device, envelope, known)
             if target.previous_id is not None:

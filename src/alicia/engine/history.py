@@ -30,9 +30,17 @@ class History:
         self._budget = budget
         self._turns: dict[str, Turn] = {}
         self._questions: list[str] = []
+        self._heard: dict[str, int] = {}
 
     def add(self, turn: Turn) -> None:
-        self._turns[turn.id] = turn
+        heard = self._heard.get(turn.id)
+        self._turns[turn.id] = turn if heard is None else replace(turn, heard=heard)
+
+    def hear_only(self, answer_id: str, characters: int) -> None:
+        """Of this answer, ended or not, only so many characters were heard: later prompts have no more."""
+        self._heard[answer_id] = characters
+        if answer_id in self._turns:
+            self.add(self._turns[answer_id])
 
     def load(self, turns: Iterable[Turn], summary: Stage | None, missing: int) -> None:
         """Begin anew with what was read back; what was said while it was being read stays."""

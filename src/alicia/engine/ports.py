@@ -1,9 +1,9 @@
-"""What the engine asks of the outside: a model, memories, tools and a voice, each as small as it can be."""
+"""What the engine asks of the outside: a model, memories and tools, each as small as it can be."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, Protocol
 
-from alicia.ids import ConversationId, SentenceId
+from alicia.ids import ConversationId
 from alicia.llm.messages import Delta, Message, Tool, ToolCall
 from alicia.memory.learning import Lesson, Store, Turn
 from alicia.memory.memory import Recalled
@@ -76,16 +76,4 @@ class ToolBox(Protocol):
 
     async def run(self, caller: Caller, call: ToolCall) -> ToolOutcome:
         """Run one call. Never raises for what the tool or the model did wrong: that is an outcome too."""
-        ...
-
-
-class Voice(Protocol):
-    """Says sentences aloud, in order. Nothing here waits for the sound."""
-
-    def say(self, sentence_id: SentenceId, text: str) -> None:
-        """Queue a sentence."""
-        ...
-
-    def hush(self) -> None:
-        """Be silent at once, and forget what is queued."""
         ...

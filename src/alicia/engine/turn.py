@@ -1,5 +1,6 @@
 """One answer: remember, start, think, use tools, say, close."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
@@ -76,6 +77,7 @@ class Answer:
         budget: int,
         max_tokens: int,
         streaming: bool,
+        say: Callable[[AssistantSentence], None],
     ) -> None:
         self.question = question
         self.id = question.answer_id
@@ -90,6 +92,7 @@ class Answer:
         self._budget = budget
         self._max_tokens = max_tokens
         self._streaming = streaming
+        self._say_aloud = say
         self._conversation_id = line.session.conversation_id
         self._pump: Pump[Delta] = Pump()
         self._splitter = Splitter()
@@ -286,6 +289,9 @@ class Answer:
 
     async def _emit(self, *bodies: Body) -> None:
         await self._line.emit(*(Entry(body) for body in bodies))
+        for body in bodies:
+            if isinstance(body, AssistantSentence):
+                self._say_aloud(body)
 
     @property
     def text(self) -> str:

@@ -30,15 +30,22 @@ class Listener(stt.STT[Literal["error"]]):
     Until then a pause does not cut what is recognised: models hear whole sentences far better than halves.
     """
 
-    def __init__(self, recogniser: Recogniser, probability: Callable[[], Probability]) -> None:
+    def __init__(
+        self,
+        recogniser: Recogniser,
+        probability: Callable[[], Probability],
+        language: Callable[[], str | None] = lambda: None,
+    ) -> None:
         capabilities = stt.STTCapabilities(
             streaming=True, interim_results=recogniser.quick, offline_recognize=False, manual_flush=True
         )
         super().__init__(capabilities=capabilities)
         self.recogniser = recogniser
-        self.language: str | None = None
-        """What is most likely spoken; None leaves it to the model."""
+        self._language = language
         self.probability = probability
+
+    async def recognise(self, samples: Samples) -> Heard:
+        return await self.recogniser.recognise(samples, self._language())
 
     @property
     def model(self) -> str:
@@ -56,7 +63,7 @@ class Listener(stt.STT[Literal["error"]]):
         conn_options: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS,
     ) -> stt.SpeechEvent:
         frame = utils.merge_frames(buffer) if isinstance(buffer, list) else buffer
-        heard = await self.recogniser.recognise(np.frombuffer(frame.data, np.int16), self.language)
+        heard = await self.recognise(np.frombuffer(frame.data, np.int16))
         return _event(stt.SpeechEventType.FINAL_TRANSCRIPT, heard)
 
     def stream(
@@ -155,7 +162,7 @@ class _Stream(stt.RecognizeStream):
         # No word was said since the last pause, so nothing is to be recognised again.
         if self._last is not None and look.voiced - self._last[0] <= NO_WORD:
             return self._last[1]
-        heard = await self._listener.recogniser.recognise(look.samples, self._listener.language)
+        heard = await self._listener.recognise(look.samples)
         if heard.confidence is None and self._last is not None:
             heard = msgspec.structs.replace(heard, confidence=agreement(self._last[1].text, heard.text))
         self._last = look.voiced, heard

@@ -1,0 +1,75 @@
+"""A sentence's sound while it is made and played."""
+
+import asyncio
+from typing import Final
+
+from alicia.protocol.messages import AssistantSentence
+from alicia.speech.sound import Recorder
+from alicia.speech.synthesiser import RATE, Manner
+
+FRAME: Final = RATE // 50
+"""Samples that are handed to LiveKit at once: 20 ms."""
+SPEECH_RATE: Final = 15.0
+"""Characters a second, for a sentence whose length is not known yet."""
+
+
+class Clip:
+    """Sound comes in with `add` and goes out by `frame`, from `offset` on."""
+
+    def __init__(self, sentence: AssistantSentence, text: str, manner: Manner) -> None:
+        self.sentence = sentence
+        self.text = text
+        self.manner = manner
+        self.offset = 0
+        """The first sample that is still to be played."""
+        self.dropped = False
+        self.heard = False
+        """Some of it has sounded."""
+        self._sound = bytearray()
+        self._ended = asyncio.Event()
+        self._more = asyncio.Event()
+
+    def add(self, sound: bytes) -> None:
+        self._sound += sound
+        self._more.set()
+
+    def end(self) -> None:
+        """There is no more."""
+        self._ended.set()
+        self._more.set()
+
+    def drop(self) -> None:
+        """Nobody will hear the rest."""
+        self.dropped = True
+        self.end()
+
+    async def frame(self) -> bytes | None:
+        """The next 20 ms, as soon as there are so many, the last filled up with silence; None at the end."""
+        while not self._ended.is_set() and len(self._sound) < 2 * (self.offset + FRAME):
+            self._more.clear()
+            await self._more.wait()
+        piece = bytes(self._sound[2 * self.offset : 2 * (self.offset + FRAME)])
+        return piece.ljust(2 * FRAME, b"\0") if piece and not self.dropped else None
+
+    def characters(self, samples: int) -> int:
+        """How many characters of the sentence so much of the sound has said, cut at a word."""
+        whole = self.sentence.text
+        length = len(self._sound) // 2
+        if not self._ended.is_set():
+            length = max(length, round(len(whole) / SPEECH_RATE * RATE))
+        if samples >= length:
+            return len(whole)
+        reached = len(whole) * samples // length if length else 0
+        return len(whole[:reached].rpartition(" ")[0].rstrip())
+
+    async def recording(self) -> tuple[bytes, int]:
+        """All of the sound as it is kept, and its length in milliseconds; waits until all is made."""
+        await self._ended.wait()
+        return await asyncio.to_thread(self._record)
+
+    def _record(self) -> tuple[bytes, int]:
+        if not self._sound:
+            return b"", 0
+        recorder = Recorder(RATE)
+        recorder.write(bytes(self._sound))
+        return recorder.close(), recorder.duration_ms

@@ -1,0 +1,220 @@
+"""Hears one microphone: LiveKit's AgentSession decides when somebody speaks and when they have finished."""
+
+import asyncio
+from collections.abc import AsyncIterable
+from typing import Any, Final, Protocol
+
+import structlog
+from livekit import rtc
+from livekit.agents import Agent, AgentSession, ModelSettings, StopResponse, inference, llm, stt
+from livekit.agents.voice import UserStateChangedEvent, io
+from livekit.agents.voice.events import ErrorEvent
+
+from alicia import ids
+from alicia.agent.tape import Tape
+from alicia.engine.talk import Utterance
+from alicia.errors import ModelUnavailable
+from alicia.speech.backchannel import is_backchannel
+from alicia.speech.listener import Listener
+from alicia.speech.segments import RATE
+
+log = structlog.get_logger(__name__)
+
+FRAME_MS: Final = 20
+REAL_SPEECH: Final = 0.5
+"""Seconds of voice over Alicia's own that make her wait, words or not: coughs and "mhm" are shorter."""
+AFTERWARDS: Final = 0.7
+"""Seconds of silence after a false alarm until she goes on: the words, if any, are known by then."""
+SILENCE: Final = rtc.AudioFrame(bytes(2 * RATE * FRAME_MS // 1000), RATE, 1, RATE * FRAME_MS // 1000)
+FAREWELL: Final = 3.0
+"""Seconds that are listened on when a microphone has gone, so that the last turn ends."""
+
+
+class Mind(Protocol):
+    """Whom the ear tells what it hears."""
+
+    @property
+    def speaking(self) -> bool:
+        """Whether Alicia speaks, or is about to."""
+        ...
+
+    def pause(self) -> None:
+        """Somebody may want to say something."""
+        ...
+
+    def resume(self) -> None:
+        """It was nothing."""
+        ...
+
+    def guess(self, text: str) -> None:
+        """This is what is said most likely, if nothing follows."""
+        ...
+
+    async def interrupt(self) -> None:
+        """Somebody talks into what Alicia says."""
+        ...
+
+    async def overhear(self, utterance: Utterance) -> None:
+        """What is being said, not yet sure."""
+        ...
+
+    async def hear(self, utterance: Utterance, recording: bytes) -> None:
+        """What was said."""
+        ...
+
+    async def deaf(self, error: ModelUnavailable) -> None:
+        """Something was said that nobody could make out."""
+        ...
+
+
+class Microphone(io.AudioInput):
+    """A track as the session's input; when it ends there is silence."""
+
+    def __init__(self, stream: rtc.AudioStream, tape: Tape) -> None:
+        super().__init__(label="microphone")
+        self.ended = asyncio.Event()
+        self._stream = stream
+        self._tape = tape
+
+    async def __anext__(self) -> rtc.AudioFrame:
+        if not self.ended.is_set():
+            try:
+                frame = (await self._stream.__anext__()).frame
+                self._tape.write(bytes(frame.data))
+                return frame
+            except StopAsyncIteration:
+                self.ended.set()
+        await asyncio.sleep(FRAME_MS / 1000)
+        return SILENCE
+
+
+class Ear(Agent):
+    """Hears; never answers by itself. `run` lives as long as the track."""
+
+    def __init__(self, track: rtc.RemoteTrack, device: str, listener: Listener, mind: Mind) -> None:
+        super().__init__(instructions="")  # pyright: ignore[reportUnknownMemberType]
+        self._track = track
+        self._device = device
+        self._listener = listener
+        self._mind = mind
+        self._tape = Tape()
+        self._audio_id = ids.new(ids.AudioId)
+        self._heard = ""
+        """What is sure of the turn so far."""
+        self._language: str | None = None
+        self._speaking = False
+        self._interrupting: asyncio.Task[None] | None = None
+        self._alarm: asyncio.TimerHandle | None = None
+        self._work: asyncio.Queue[Utterance] = asyncio.Queue()
+
+    async def run(self) -> None:
+        stream = rtc.AudioStream.from_track(
+            track=self._track, sample_rate=RATE, num_channels=1, frame_size_ms=FRAME_MS
+        )
+        microphone = Microphone(stream, self._tape)
+        session: AgentSession[None] = AgentSession(
+            stt=self._listener,
+            vad=inference.VAD(),
+            turn_handling={
+                "turn_detection": inference.TurnDetector(version="v1-mini"),
+                "interruption": {"mode": "vad", "resume_false_interruption": False},
+                "preemptive_generation": {"enabled": False},
+            },
+            aec_warmup_duration=None,
+            user_away_timeout=None,
+            session_close_transcript_timeout=0.0,
+        )
+        session.input.audio = microphone
+        session.on("user_state_changed", self._state)  # pyright: ignore[reportUnknownMemberType]
+        session.on("error", self._failed)  # pyright: ignore[reportUnknownMemberType]
+        telling = asyncio.create_task(self._tell())
+        try:
+            await session.start(self, record=False)  # pyright: ignore[reportUnknownMemberType]
+            log.info("listening", track_sid=self._track.sid)
+            await microphone.ended.wait()
+            await asyncio.sleep(FAREWELL)
+        finally:
+            if self._alarm is not None:
+                self._alarm.cancel()
+            telling.cancel()
+            await session.aclose()
+            await stream.aclose()
+
+    async def _tell(self) -> None:
+        """What is overheard is told in order, and only the newest of it."""
+        while True:
+            utterance = await self._work.get()
+            if self._work.empty():
+                await self._mind.overhear(utterance)
+
+    # What the session tells.
+
+    async def stt_node(
+        self, audio: AsyncIterable[rtc.AudioFrame], model_settings: ModelSettings
+    ) -> AsyncIterable[stt.SpeechEvent]:
+        async for event in Agent.default.stt_node(self, audio, model_settings):
+            self._recognised(event)
+            yield event
+
+    def _recognised(self, event: stt.SpeechEvent) -> None:
+        data = event.alternatives[0]
+        text = f"{self._heard} {data.text}".strip()
+        self._language = str(data.language) or self._language
+        if event.type == stt.SpeechEventType.FINAL_TRANSCRIPT:
+            self._heard = text
+        if not data.text:
+            return
+        self._work.put_nowait(self._utterance(text))
+        if self._mind.speaking and not is_backchannel(text):
+            self._interrupt()
+        if event.type != stt.SpeechEventType.INTERIM_TRANSCRIPT:
+            self._mind.guess(text)
+
+    def _state(self, event: UserStateChangedEvent) -> None:
+        self._speaking = event.new_state == "speaking"
+        if self._alarm is not None:
+            self._alarm.cancel()
+        loop = asyncio.get_running_loop()
+        if self._speaking:
+            self._tape.start()
+            self._alarm = loop.call_later(REAL_SPEECH, self._wait)
+        else:
+            self._alarm = loop.call_later(AFTERWARDS, self._mind.resume)
+
+    def _wait(self) -> None:
+        if self._mind.speaking:
+            self._mind.pause()
+
+    def _interrupt(self) -> None:
+        if self._interrupting is None or self._interrupting.done():
+            self._interrupting = asyncio.create_task(self._mind.interrupt())
+
+    async def on_user_turn_completed(self, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage) -> None:
+        text = (new_message.text_content or "").strip()
+        confidence = new_message.transcript_confidence
+        recording, duration_ms = self._tape.take()
+        utterance = self._utterance(text, confidence=confidence or None, duration_ms=duration_ms, final=True)
+        self._heard, self._audio_id = "", ids.new(ids.AudioId)
+        if self._interrupting is not None:
+            await asyncio.wait([self._interrupting])
+        if text and not (self._mind.speaking and is_backchannel(text)):
+            await self._mind.hear(utterance, recording)
+        raise StopResponse
+
+    def _utterance(self, text: str, **fields: Any) -> Utterance:
+        return Utterance(
+            audio_id=self._audio_id,
+            text=text,
+            language=self._language,
+            track_sid=self._track.sid,
+            model=self._listener.model,
+            device=self._device,
+            **fields,
+        )
+
+    def _failed(self, event: ErrorEvent) -> None:
+        error = getattr(event.error, "error", event.error)
+        if isinstance(error, ModelUnavailable):
+            self._interrupting = asyncio.create_task(self._mind.deaf(error))
+        else:
+            log.warning("ear failed", reason=repr(error))

@@ -1,0 +1,96 @@
+"""The ears and the mouth of a room: the owner's microphones are heard, and answers are said aloud."""
+
+import asyncio
+
+import structlog
+from livekit import rtc
+from livekit.rtc.room import EventTypes
+
+from alicia.agent.ear import Ear
+from alicia.agent.mouth import Mouth
+from alicia.agent.speech import Speech
+from alicia.engine.talk import Talk
+from alicia.engine.voice import Mute, Reached, Wishes
+from alicia.ids import MessageId
+from alicia.protocol.messages import AssistantSentence
+from alicia.speech.activity import Activity
+from alicia.speech.listener import Listener
+
+log = structlog.get_logger(__name__)
+
+
+class Senses:
+    """Lends its voice to a conversation and hears for it, for as long as `run` runs."""
+
+    def __init__(self, room: rtc.Room, speech: Speech, talk: Talk) -> None:
+        self._room = room
+        self._speech = speech
+        self._talk = talk
+        self._mouth = Mouth(room, speech.synthesiser, talk)
+        self._ears: dict[str, asyncio.Task[None]] = {}
+        self._tasks = asyncio.TaskGroup()
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        events: tuple[EventTypes, ...] = ("track_published", "track_subscribed")
+        for event in events:
+            self._room.on(event, self._noticed)  # pyright: ignore[reportUnknownMemberType]
+        try:
+            async with self._tasks:
+                self._tasks.create_task(self._mouth.run())
+                self._tasks.create_task(self._speech.warm())
+                self._talk.lend(self)
+        finally:
+            for event in events:
+                self._room.off(event, self._noticed)  # pyright: ignore[reportUnknownMemberType]
+            self._talk.lend(Mute())
+            await self._mouth.aclose()
+
+    def _noticed(self, *_: object) -> None:
+        self._look_around()
+
+    def _look_around(self) -> None:
+        """Hear every microphone of the owner's that is not heard yet, each by an ear of its own."""
+        owner = self._talk.owner
+        for participant in self._room.remote_participants.values():
+            if owner is None or participant.identity.rpartition(":")[0] != owner:
+                continue
+            for publication in participant.track_publications.values():
+                if publication.source == rtc.TrackSource.SOURCE_MICROPHONE:
+                    self._attend(publication, participant.identity)
+
+    def _attend(self, publication: rtc.RemoteTrackPublication, device: str) -> None:
+        track = publication.track
+        if track is None:
+            publication.set_subscribed(True)
+        elif track.sid not in self._ears:
+            self._ears[track.sid] = self._tasks.create_task(self._hear(track, device))
+
+    async def _hear(self, track: rtc.RemoteTrack, device: str) -> None:
+        listener = Listener(self._speech.recogniser, Activity, lambda: self._talk.wishes.language)
+        try:
+            await Ear(track, device, listener, self._talk).run()
+        finally:
+            del self._ears[track.sid]
+
+    # As a voice.
+
+    @property
+    def speaking(self) -> bool:
+        return self._mouth.speaking
+
+    def settle(self, wishes: Wishes, *, listening: bool) -> None:
+        self._mouth.settle(wishes, listening=listening)
+        self._look_around()
+
+    def say(self, sentence: AssistantSentence) -> None:
+        self._mouth.say(sentence)
+
+    def hush(self, answer_id: MessageId | None = None) -> Reached | None:
+        return self._mouth.hush(answer_id)
+
+    def pause(self) -> None:
+        self._mouth.pause()
+
+    def resume(self) -> None:
+        self._mouth.resume()

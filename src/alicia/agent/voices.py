@@ -1,0 +1,43 @@
+"""Speech for the rooms of a worker. Nothing of it is imported or loaded before somebody wants it."""
+
+import asyncio
+import importlib
+from typing import TYPE_CHECKING
+
+import structlog
+from livekit import rtc
+
+from alicia.config import Config
+from alicia.engine.talk import Talk
+
+if TYPE_CHECKING:
+    from alicia.agent.speech import Speech
+
+log = structlog.get_logger(__name__)
+
+
+class Voices:
+    """One set of speech models for all rooms."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._speech: Speech | None = None
+        self._opening = asyncio.Lock()
+
+    async def attend(self, room: rtc.Room, talk: Talk) -> None:
+        """Hear and speak in a room as soon as somebody wants it, until cancelled."""
+        await talk.wanted.wait()
+        async with self._opening:
+            if self._speech is None:
+                # Half a second of work that must not hold up the other rooms.
+                await asyncio.to_thread(importlib.import_module, "alicia.agent.senses")
+                from alicia.agent.speech import Speech
+
+                self._speech = Speech(self._config)
+        from alicia.agent.senses import Senses
+
+        await Senses(room, self._speech, talk).run()
+
+    async def aclose(self) -> None:
+        if self._speech is not None:
+            await self._speech.aclose()

@@ -1,0 +1,233 @@
+"""The spoken side of a conversation: what is heard becomes a message, what is said aloud becomes sound."""
+
+import asyncio
+from typing import Final
+
+import msgspec
+import structlog
+
+from alicia import ids
+from alicia.engine.answers import Answers
+from alicia.engine.broadcast import Broadcast
+from alicia.engine.history import History
+from alicia.engine.voice import Mute, Reached, Voice, Wishes
+from alicia.errors import ErrorCode, ModelUnavailable
+from alicia.ledger.entries import Entry, Heard, Recording
+from alicia.protocol.messages import (
+    AssistantSentence,
+    AudioChunk,
+    ControlStop,
+    ErrorMessage,
+    Transcription,
+    UserMessage,
+)
+from alicia.protocol.values import Map
+
+log = structlog.get_logger(__name__)
+
+FORMAT: Final = "audio/ogg; codecs=opus"
+INTERRUPTED: Final = "interrupted"
+"""The reason of a ControlStop that nobody asked for: somebody spoke."""
+PATIENCE: Final = 2.0
+"""Seconds that an answer which was interrupted has to close."""
+
+
+class Utterance(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that was said, or is being said."""
+
+    audio_id: ids.AudioId
+    text: str
+    confidence: float | None = None
+    language: str | None = None
+    track_sid: str | None = None
+    duration_ms: int = 0
+    model: str = ""
+    device: str | None = None
+    """The identity of the device that heard it."""
+
+
+class Talk:
+    """Between the room's ears and mouth and the engine."""
+
+    def __init__(self, line: Broadcast, history: History, answers: Answers) -> None:
+        self.owner: str | None = None
+        """Whose microphones may be heard."""
+        self.wanted = asyncio.Event()
+        """Somebody wants to hear, or to be heard."""
+        self.wishes = Wishes()
+        self.listening = False
+        """A device wants to hear what is said."""
+        self._line = line
+        self._history = history
+        self._answers = answers
+        self._voice: Voice = Mute()
+        self._answer_id: str | None = None
+        self._places: dict[str, int] = {}
+        """Where in its answer each sentence of the newest answer begins."""
+        self._length = 0
+
+    def lend(self, voice: Voice) -> None:
+        """Speak with this voice from now on."""
+        self._voice = voice
+        self._voice.settle(self.wishes, listening=self.listening)
+
+    def settle(
+        self, *, owner: str | None = None, preferences: Map | None = None, listening: bool | None = None
+    ) -> None:
+        """Take note of what has changed."""
+        self.owner = owner or self.owner
+        if preferences is not None:
+            self.wishes = Wishes.of(preferences)
+        if listening is not None:
+            self.listening = listening
+        if self.listening:
+            self.wanted.set()
+        self._voice.settle(self.wishes, listening=self.listening)
+
+    @property
+    def speaking(self) -> bool:
+        """Alicia speaks, or thinks of what to say aloud."""
+        answering = self.listening and not self.wishes.mute and self._answers.running is not None
+        return self._voice.speaking or answering
+
+    # What she says.
+
+    def say(self, sentence: AssistantSentence) -> None:
+        """A sentence is stored: it may be said."""
+        if sentence.previous_id != self._answer_id:
+            self._answer_id, self._length = sentence.previous_id, 0
+            self._places.clear()
+        self._places[sentence.id] = self._length
+        self._length += len(sentence.text)
+        if sentence.text.strip():
+            self._voice.say(sentence)
+
+    async def spoken(
+        self, sentence_id: ids.SentenceId, sound: bytes, duration_ms: int, track_sid: str, meta: Map
+    ) -> None:
+        """A sentence has begun to sound; this is all of it."""
+        chunk = AudioChunk(
+            conversation_id=self._line.session.conversation_id,
+            id=sentence_id,
+            track_sid=track_sid,
+            format=FORMAT,
+            duration_ms=duration_ms,
+        )
+        await self._line.emit(Entry(chunk, private=Recording(data=sound, meta=meta)))
+
+    async def voiceless(self, answer_id: ids.MessageId, error: ModelUnavailable) -> None:
+        """The rest of this answer cannot be heard."""
+        await self._tell_failure(f"{error} The answer goes on in writing.", answer_id)
+
+    # What she hears.
+
+    def pause(self) -> None:
+        """Somebody may want to say something."""
+        self._voice.pause()
+
+    def resume(self) -> None:
+        """It was nothing."""
+        self._voice.resume()
+
+    def guess(self, text: str) -> None:
+        """This is most likely all that is being said."""
+
+    async def overhear(self, utterance: Utterance) -> None:
+        """Show what is being said, as far as it is known."""
+        await self._line.tell_all(self._transcription(utterance, final=False))
+
+    async def hear(self, utterance: Utterance, recording: bytes) -> None:
+        """Something was said: that is a message, and its sound is kept unless the user does not want it."""
+        if self.speaking:
+            await self.interrupt()
+        message = UserMessage(
+            conversation_id=self._line.session.conversation_id,
+            id=ids.new(ids.MessageId),
+            previous_id=self._history.tip(),
+            content=utterance.text,
+            audio_id=utterance.audio_id,
+        )
+        heard = Heard(transcription_meta={"model": utterance.model} if utterance.model else {})
+        entries = [Entry(self._transcription(utterance, final=True), private=heard), Entry(message)]
+        if recording and self.wishes.recording:
+            chunk = AudioChunk(
+                conversation_id=message.conversation_id,
+                id=utterance.audio_id,
+                message_id=message.id,
+                track_sid=utterance.track_sid,
+                format=FORMAT,
+                duration_ms=utterance.duration_ms,
+            )
+            entries.append(Entry(chunk, private=Recording(data=recording)))
+        await self._line.emit(*entries)
+        self._answers.hear(message, utterance.device)
+
+    async def deaf(self, error: ModelUnavailable) -> None:
+        """Something was said that nobody could make out."""
+        await self._tell_failure(f"{error} What was said is lost: say it again, or write.", None)
+
+    async def interrupt(self) -> None:
+        """Somebody talks into the answer: be silent, stop it, and remember what was heard of it."""
+        running = self._answers.running
+        reached = self._voice.hush(running)
+        target = reached.answer_id if reached is not None else running
+        if target is None:
+            return
+        self._answers.stop(target)
+        self._remember(target, reached)
+        await self._line.emit(Entry(self._stop(target, reached)))
+        try:
+            # What is said next hangs on the answer that it interrupts, so that must have ended.
+            await asyncio.wait_for(self._answers.idle.wait(), PATIENCE)
+        except TimeoutError:
+            log.warning("interrupted answer goes on", message_id=target)
+
+    def stopped(self, stop: ControlStop) -> ControlStop:
+        """A device wants silence: at once, and what is stored of it tells how much was heard."""
+        if stop.stop_type == "generation":
+            return stop
+        reached = self._voice.hush(stop.target_id)
+        if reached is None or stop.sentence_id is not None:
+            return stop
+        if stop.stop_type == "all":
+            self._remember(reached.answer_id, reached)
+        return msgspec.structs.replace(
+            stop, sentence_id=reached.sentence_id, heard_characters=reached.heard_characters
+        )
+
+    def _remember(self, answer_id: str, reached: Reached | None) -> None:
+        heard = self._places.get(reached.sentence_id, 0) + reached.heard_characters if reached else 0
+        self._history.hear_only(answer_id, heard)
+
+    def _stop(self, target: ids.MessageId, reached: Reached | None) -> ControlStop:
+        return ControlStop(
+            conversation_id=self._line.session.conversation_id,
+            target_id=target,
+            stop_type="all",
+            reason=INTERRUPTED,
+            sentence_id=reached.sentence_id if reached else None,
+            heard_characters=reached.heard_characters if reached else 0,
+        )
+
+    def _transcription(self, utterance: Utterance, *, final: bool) -> Transcription:
+        return Transcription(
+            conversation_id=self._line.session.conversation_id,
+            id=utterance.audio_id,
+            text=utterance.text,
+            final=final,
+            confidence=utterance.confidence,
+            language=utterance.language,
+            track_sid=utterance.track_sid,
+        )
+
+    async def _tell_failure(self, message: str, originating_id: str | None) -> None:
+        await self._line.tell_all(
+            ErrorMessage(
+                conversation_id=self._line.session.conversation_id,
+                code=ErrorCode.UNAVAILABLE,
+                message=message,
+                severity="warning",
+                recoverable=True,
+                originating_id=originating_id,
+            )
+        )
