@@ -91,15 +91,22 @@ async def test_conversations_are_found_traced_and_erased_from_the_terminal(
     assert talk.id in listed
     assert "\x1b" not in listed
     shown = await alicia("trace", turn.answer)
-    for part in (
-        "memory    stored",
-        "thought   They said",
-        "tool      search",
-        "sentence  Your",
-        "note      A",
-    ):
+    parts = (
+        "heard",
+        "asked",
+        "learned     Has a",
+        "thought     They said",
+        "tool        search",
+        "said",
+        "noted",
+    )
+    for part in parts:
         assert part in shown
     assert "\x1b" not in shown
+    assert f"How {turn.answer} came about" in await alicia("trace", turn.answer, "--html")
+    assert turn.answer in await alicia("trace", talk.id)
+    (first, _) = json.loads(await alicia("trace", talk.id, "--json"))["items"]
+    assert first["message"]["id"] == turn.asked
     whole = json.loads(await alicia("trace", turn.answer, "--json"))
     assert whole["message"]["id"] == turn.answer
     await alicia("erase", turn.asked, "--yes")

@@ -1,5 +1,9 @@
 """Everything that made a message, and its sound."""
 
+import base64
+import hashlib
+import re
+
 import httpx2
 
 from alicia import ids
@@ -16,6 +20,7 @@ from alicia.protocol.messages import (
 from alicia.storage.memories import NewMemory
 from support.callers import bearer
 from support.talk import Talk
+from support.turns import whole_turn
 
 SAMPLES = bytes(range(256)) * 50
 
@@ -98,6 +103,48 @@ async def test_a_trace_is_complete_for_a_spoken_turn_with_tools_and_memory(
         await _is_a_wav_file_in_ranges(api, path, rate)
         stranger = await api.get(path, headers=bearer("stranger"))
         assert stranger.status_code == 404
+
+
+async def test_a_trace_is_told_event_by_event_as_text(api: httpx2.AsyncClient, talk: Talk) -> None:
+    turn = await whole_turn(talk, "xylophone")
+    told = await api.get(f"/messages/{turn.answer}/trace", params={"format": "text"})
+    assert told.headers["content-type"] == "text/plain; charset=utf-8"
+    events = [line.split()[2] for line in told.text.splitlines() if line.startswith("  ")]
+    assert set(events) == {
+        *("heard", "asked", "answered", "learned", "thought", "tool", "said", "spoke", "ended", "noted")
+    }
+    assert events.count("learned") == 1
+    for told_of in (turn.asked, turn.answer, turn.memory, 'search {"q":"xylophone"}', "looked for by"):
+        assert told_of in told.text
+    whole = await api.get(f"/conversations/{talk.id}/trace", params={"format": "text"})
+    assert whole.text == told.text
+
+
+async def test_a_trace_is_a_page_that_needs_nothing_else_and_runs_nothing(
+    api: httpx2.AsyncClient, talk: Talk
+) -> None:
+    turn = await whole_turn(talk, "<script>alert(1)</script>")
+    page = await api.get(f"/messages/{turn.answer}/trace", params={"format": "html"})
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    (policy,) = page.headers.get_list("content-security-policy")
+    (style,) = re.findall("<style>(.*?)</style>", page.text, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'"
+    assert "<script" not in page.text
+    assert "&lt;script&gt;alert(1)" in page.text
+    assert not re.search(r"(src|href|url)\s*[=(]", page.text)
+    assert page.text.count("<rect ") == page.text.count("<tr>") - 1
+
+
+async def test_a_conversations_trace_is_read_page_by_page(api: httpx2.AsyncClient, talk: Talk) -> None:
+    for number in range(3):
+        await talk.exchange(f"Q{number}", f"A{number}")
+    at = f"/conversations/{talk.id}/trace"
+    newest = (await api.get(at, params={"limit": 4})).json()
+    assert [each["message"]["content"] for each in newest["items"]] == ["Q1", "A1", "Q2", "A2"]
+    older = (await api.get(at, params={"limit": 4, "before": newest["next"]})).json()
+    assert [each["message"]["content"] for each in older["items"]] == ["Q0", "A0"]
+    assert older["next"] is None
 
 
 async def _is_a_wav_file_in_ranges(api: httpx2.AsyncClient, path: str, rate: int) -> None:

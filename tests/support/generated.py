@@ -12,7 +12,8 @@ import sys
 from made import AuthenticatedClient
 from made.api.conversations import list_conversations
 from made.api.memories import search_memories
-from made.api.messages import list_messages, read_trace
+from made.api.messages import list_messages
+from made.api.traces import read_trace
 from made.models import Search
 
 client = AuthenticatedClient(base_url=sys.argv[1], token=os.environ["TOKEN"], raise_on_unexpected_status=True)

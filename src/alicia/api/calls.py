@@ -14,6 +14,9 @@ from alicia.api.shapes import Answer
 PREFIX: Final = "/api/v1"
 SCHEMAS: Final = "#/components/schemas/{name}"
 
+schemas: Final[dict[str, Any]] = {}
+"""Of all answers that were described, by name."""
+
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -24,7 +27,8 @@ def as_json(answer: Answer, status: int = 200) -> Response:
 
 def described(kind: Any) -> dict[str, Any]:
     """An answer of this kind, for the OpenAPI description of a call."""
-    (schema,), _ = msgspec.json.schema_components([kind], ref_template=SCHEMAS)
+    (schema,), named = msgspec.json.schema_components([kind], ref_template=SCHEMAS)
+    schemas.update(named)
     return {"description": "Successful Response", "content": {"application/json": {"schema": schema}}}
 
 
@@ -37,15 +41,12 @@ class Calls(APIRouter):
 
     def __init__(self, tag: str) -> None:
         super().__init__(prefix=PREFIX, tags=[tag], generate_unique_id_function=_name)
-        self.answers: list[Any] = []
-        """What handlers here return."""
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **settings: Any) -> None:
         """Add a call; one that returns an Answer is described and encoded as such."""
         kind = get_annotations(endpoint).get("return")
         if _is_answer(kind):
             status = settings.get("status_code") or 200
-            self.answers.append(kind)
             settings["responses"] = {status: described(kind), **(settings.get("responses") or {})}
             settings["response_model"] = None
             endpoint = _encoded(endpoint, status)

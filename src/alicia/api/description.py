@@ -4,11 +4,10 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
-import msgspec
 from fastapi import FastAPI
 
-from alicia.api import archive, conversations, memories, messages, session, sound, tokens, tools
-from alicia.api.calls import SCHEMAS
+from alicia.api import archive, conversations, memories, messages, session, sound, tokens, tools, traces
+from alicia.api.calls import schemas
 from alicia.api.problems import MEDIA_TYPE, ProblemDetails
 
 ABOUT: Final = (
@@ -20,6 +19,7 @@ ROUTERS: Final = (
     tokens.routes,
     conversations.routes,
     messages.routes,
+    traces.routes,
     sound.routes,
     memories.routes,
     tools.routes,
@@ -57,8 +57,7 @@ def _completed(schema: dict[str, Any]) -> dict[str, Any]:
     components = schema["components"]
     for name in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(name, None)
-    answers = [kind for routes in ROUTERS for kind in routes.answers]
-    components["schemas"] |= msgspec.json.schema_components(answers, ref_template=SCHEMAS)[1]
+    components["schemas"] |= {name: schemas[name] for name in sorted(schemas)}
     components["schemas"]["ProblemDetails"] = ProblemDetails.model_json_schema()
     components["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}}
     # An empty alternative: on loopback nobody logs in.

@@ -34,11 +34,12 @@ def security_headers(livekit_url: str) -> dict[str, str]:
 
 
 class Headers:
-    """Adds the headers; answers of the API are also kept out of caches unless they say otherwise."""
+    """Adds the headers that an answer has not; answers of the API are also kept out of caches."""
 
     def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self._app = app
         self._headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        self._private = [*self._headers, (b"cache-control", b"no-store")]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -48,10 +49,10 @@ class Headers:
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = [*message["headers"], *self._headers]
-                if private and not any(name == b"cache-control" for name, _ in headers):
-                    headers.append((b"cache-control", b"no-store"))
-                message = {**message, "headers": headers}
+                own: list[tuple[bytes, bytes]] = list(message["headers"])
+                has = {name for name, _ in own}
+                own += [pair for pair in (self._private if private else self._headers) if pair[0] not in has]
+                message = {**message, "headers": own}
             await send(message)
 
         await self._app(scope, receive, sent)

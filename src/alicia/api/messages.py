@@ -14,7 +14,6 @@ from alicia.api.problems import Problem, documented
 from alicia.api.scope import Conn, Shared, User, Writer
 from alicia.api.shapes import Answer, Moment, Page, shown
 from alicia.storage import messages as stored
-from alicia.storage import traces
 from alicia.storage.found import is_erased
 
 routes = Calls("messages")
@@ -202,7 +201,7 @@ async def read_message(
     """One message, also when it is superseded."""
     found = await stored.message(conn, user, message_id)
     if found is None or found.conversation_id != conversation_id:
-        raise _no_message()
+        raise no_message()
     return Message.of(found)
 
 
@@ -221,21 +220,6 @@ async def erase_message(
     await shared.ledger.erase_message(user, message_id)
 
 
-@routes.get(
-    "/messages/{message_id}/trace",
-    summary="Read everything that made a message",
-    responses=documented(401, 404, 422, 503),
-)
-async def read_trace(message_id: MessageId, user: User, conn: Conn) -> Trace:
-    """Reasoning, tools, memories, sentences with timings, sound, notes, meta, and the journal's entries."""
-    async with conn.transaction():
-        # One snapshot, so that an answer that is under way is shown as it was at one moment.
-        await conn.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        found = await traces.trace(conn, user, message_id)
-    if found is None:
-        raise _no_message()
-    return Trace.of(found)
-
-
-def _no_message() -> Problem:
+def no_message() -> Problem:
+    """What is said of other people's messages, too."""
     return Problem(404, "There is no such message.")

@@ -43,6 +43,9 @@ class Server:
     def get(self, path: str, **query: Any) -> Any:
         return self._call("GET", path, params=_given(query)).json()
 
+    def text(self, path: str, **query: Any) -> str:
+        return self._call("GET", path, params=_given(query)).text
+
     def post(self, path: str, body: Any) -> Any:
         return self._call("POST", path, json=body).json()
 
