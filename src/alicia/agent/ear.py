@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterable
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import structlog
 from livekit import rtc
@@ -142,10 +142,12 @@ class Ear(Agent):
 
     async def _tell(self) -> None:
         """What is overheard is told in order, and only the newest of it."""
+        told: Utterance | None = None
         while True:
             utterance = await self._work.get()
-            if self._work.empty():
+            if self._work.empty() and utterance != told:
                 await self._mind.overhear(utterance)
+                told = utterance
 
     # What the session tells.
 
@@ -193,7 +195,7 @@ class Ear(Agent):
         text = (new_message.text_content or "").strip()
         confidence = new_message.transcript_confidence
         recording, duration_ms = self._tape.take()
-        utterance = self._utterance(text, confidence=confidence or None, duration_ms=duration_ms, final=True)
+        utterance = self._utterance(text, confidence or None, duration_ms)
         self._heard, self._audio_id = "", ids.new(ids.AudioId)
         if self._interrupting is not None:
             await asyncio.wait([self._interrupting])
@@ -201,7 +203,7 @@ class Ear(Agent):
             await self._mind.hear(utterance, recording)
         raise StopResponse
 
-    def _utterance(self, text: str, **fields: Any) -> Utterance:
+    def _utterance(self, text: str, confidence: float | None = None, duration_ms: int = 0) -> Utterance:
         return Utterance(
             audio_id=self._audio_id,
             text=text,
@@ -209,7 +211,8 @@ class Ear(Agent):
             track_sid=self._track.sid,
             model=self._listener.model,
             device=self._device,
-            **fields,
+            confidence=confidence,
+            duration_ms=duration_ms,
         )
 
     def _failed(self, event: ErrorEvent) -> None:
