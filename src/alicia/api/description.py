@@ -6,7 +6,18 @@ from typing import Any, Final
 
 from fastapi import FastAPI
 
-from alicia.api import archive, conversations, memories, messages, session, sound, tokens, tools, traces
+from alicia.api import (
+    archive,
+    conversations,
+    memories,
+    messages,
+    session,
+    settings,
+    sound,
+    tokens,
+    tools,
+    traces,
+)
 from alicia.api.calls import schemas
 from alicia.api.problems import MEDIA_TYPE, ProblemDetails
 
@@ -24,6 +35,7 @@ ROUTERS: Final = (
     memories.routes,
     tools.routes,
     session.routes,
+    settings.routes,
     archive.routes,
 )
 

@@ -20,6 +20,7 @@ from alicia.errors import ModelUnavailable
 from alicia.memory.query import Query as Sought
 from alicia.memory.recall import Filter, Found
 from alicia.storage import memories as stored
+from alicia.storage.keeping import restore_memory
 
 log = structlog.get_logger(__name__)
 routes = Calls("memories")
@@ -247,6 +248,16 @@ async def delete_memory(
         await shared.ledger.erase_memory(user, memory_id)
     elif not await stored.delete_memory(conn, user, memory_id):
         raise Problem(404, "There is no such memory.")
+
+
+@routes.post(
+    "/memories/{memory_id}/restore",
+    summary="Take a deletion back",
+    responses=documented(401, 404, 422, 429, 503),
+)
+async def undelete_memory(memory_id: MemoryId, user: Writer, conn: Conn) -> Memory:
+    """As it was before it was deleted; what was erased is gone."""
+    return Memory.of(_there(await restore_memory(conn, user, memory_id)))
 
 
 @routes.get(
