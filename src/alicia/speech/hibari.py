@@ -8,11 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from alicia.errors import ModelUnavailable
-from alicia.speech.synthesiser import SPEEDS, Manner
+from alicia.speech.synthesiser import RATE, SPEEDS, Manner
 
 MODEL: Final = "hibari"
 VOICE: Final = "heart"
 """The only voice whose weights are installed; the library would fetch others."""
+
+AUDIBLE: Final = 0.008
+BEFORE: Final = 0.03
+AFTER: Final = 0.2
+"""Seconds of silence that are kept around a phrase; the model makes 0.3 s before and 0.45 s after it."""
 
 
 class Hibari:
@@ -31,22 +36,26 @@ class Hibari:
 
     async def warm(self) -> None:
         """Load the model and let it speak once: the first time takes ten times as long."""
-        await asyncio.get_running_loop().run_in_executor(self._worker, self._run, ["həlˈO."], 1.0)
+        async for _ in self.speak("Hello.", Manner()):
+            pass
 
     async def speak(self, text: str, manner: Manner) -> AsyncGenerator[bytes, None]:
         loop = asyncio.get_running_loop()
         speed = min(max(manner.speed, SPEEDS[0]), SPEEDS[1])
         phonemes = await loop.run_in_executor(self._worker, self._phonemes, text)
         for phrase in phonemes:
-            yield await loop.run_in_executor(self._worker, self._run, [phrase], speed)
+            yield await loop.run_in_executor(self._worker, self._run, phrase, speed)
 
     def _phonemes(self, text: str) -> list[str]:
         return self._loaded().phonemize(text)
 
-    def _run(self, phrases: list[str], speed: float) -> bytes:
+    def _run(self, phrase: str, speed: float) -> bytes:
         numpy: Any = importlib.import_module("numpy")
-        voice = self._loaded()
-        sound = numpy.concatenate([voice.from_phonemes(phrase, speed) for phrase in phrases])
+        sound = self._loaded().from_phonemes(phrase, speed)
+        audible = numpy.flatnonzero(numpy.abs(sound) > AUDIBLE)
+        if len(audible):
+            start = max(0, audible[0] - round(BEFORE * RATE))
+            sound = sound[start : audible[-1] + round(AFTER * RATE)]
         return (numpy.clip(sound, -1.0, 1.0) * 32767).astype("<i2").tobytes()
 
     def _loaded(self) -> Any:
