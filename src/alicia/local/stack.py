@@ -14,6 +14,7 @@ from alicia.local.part import LiveKitPart, Part, PostgresPart, ProgramPart, Step
 from alicia.local.postgres import Postgres
 from alicia.local.supervisor import Report
 from alicia.local.weights import QWEN, SMOLLM2, Weights, WeightsError
+from alicia.tools.mcp.config import read_config
 
 # Variables of LiveKit's own tools, which would override what we tell the agent.
 FOREIGN = ("LIVEKIT_URL", "LIVEKIT_API_KEY", "LIVEKIT_API_SECRET")
@@ -30,7 +31,10 @@ class Addresses:
     def environment(self, config: Config) -> dict[str, str]:
         """Return the environment that tells our programs these addresses."""
         environ = {name: value for name, value in os.environ.items() if name not in FOREIGN}
+        # What the embedded models are like need not be found out.
+        tools = {"ALICIA_LLM_TOOLS": "decide"} if config.llm is None else {}
         return environ | {
+            **tools,
             "ALICIA_HOME": str(config.home),
             "ALICIA_DATABASE_URL": self.database_url,
             "ALICIA_LIVEKIT_URL": self.livekit.url,
@@ -84,7 +88,10 @@ def settle_ports(config: Config, home: Home) -> dict[str, int]:
 
 
 def build(config: Config, home: Home, report: Report) -> list[Part]:
-    """Return the parts in the order in which they are shown."""
+    """Return the parts in the order in which they are shown; ConfigError if a setting is not in order."""
+    if config.mcp_config:
+        # The agent reads it again; here the mistake is shown before anything is started.
+        read_config(config.mcp_config, os.environ)
     chosen = settle_ports(config, home)
     where = addresses(config, home, chosen)
     environ = where.environment(config)
