@@ -80,8 +80,9 @@ def test_what_is_no_parent_is_none(meta: dict[str, object] | None) -> None:
 
 def test_every_stage_is_a_child_of_what_it_is_part_of(recorder: Recorder) -> None:
     with turn("message", Context.of(CLIENT)):
-        handed_over = tracing.here()
-    with turn("answer", handed_over), span("model"), span("commit"):
+        taken = tracing.here()
+    assert taken
+    with turn("answer", taken.context), span("model"), span("commit"):
         pass
     assert [each.name for each in recorder.spans] == ["message", "answer", "model", "commit"]
     parents = [each.parent for each in recorder.spans]
@@ -99,6 +100,19 @@ def test_a_failed_stage_says_so_and_lets_the_error_through(recorder: Recorder) -
     with pytest.raises(ValueError, match="no"), turn("answer"), span("tool"):
         raise ValueError("no")
     assert [type(each.error) for each in recorder.spans] == [ValueError, ValueError]
+
+
+async def test_another_task_goes_on_in_the_span_of_the_first(recorder: Recorder) -> None:
+    with turn("answer"), span("model"):
+        model = tracing.here()
+
+    async def speak() -> None:
+        with tracing.within(model), span("speech"):
+            pass
+        assert tracing.here() is None
+
+    await asyncio.create_task(speak())
+    assert recorder.spans[2].parent == recorder.spans[1].context
 
 
 async def test_turns_side_by_side_keep_apart(recorder: Recorder) -> None:

@@ -1,8 +1,11 @@
 """The questions of a conversation, answered one after the other, whoever is there."""
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+from weakref import WeakSet
 
 import structlog
 from msgspec.structs import replace
@@ -15,6 +18,7 @@ from alicia.engine.turn import Answer, Question
 from alicia.errors import ErrorCode, ModelUnavailable
 from alicia.ids import ConversationId, MessageId
 from alicia.protocol.messages import ErrorMessage, UserMessage
+from alicia.telemetry import metrics, tracing
 
 log = structlog.get_logger(__name__)
 
@@ -44,6 +48,7 @@ class Answers:
         self._line = line
         self._history = history
         self._questions: deque[Question] = deque()
+        _all.add(self)
         self._asked = asyncio.Event()
         self._running: Answer | None = None
 
@@ -52,6 +57,11 @@ class Answers:
         self.idle.clear()
         self._asked.set()
         self._notice()
+
+    @property
+    def waiting(self) -> int:
+        """How many questions have not been begun."""
+        return len(self._questions)
 
     @property
     def running(self) -> MessageId | None:
@@ -65,7 +75,16 @@ class Answers:
         self._history.add(
             Turn(id=message.id, role="user", text=message.content, previous_id=message.previous_id)
         )
-        self.ask(Question(message_id=message.id, answer_id=ids.new(MessageId), device=device))
+        taken = tracing.here()
+        self.ask(
+            Question(
+                message_id=message.id,
+                answer_id=ids.new(MessageId),
+                device=device,
+                trace=taken and taken.context,
+                asked_at=time.monotonic(),
+            )
+        )
 
     def stop(self, target_id: str) -> None:
         """End the running answer if this is its id, or that of the message it answers."""
@@ -89,7 +108,17 @@ class Answers:
             superseded = target_id
         self._history.supersede(target_id)
         self._leave([target_id], question_id)
-        self.ask(Question(message_id=question_id, answer_id=new_id, supersedes=superseded, device=device))
+        taken = tracing.here()
+        self.ask(
+            Question(
+                message_id=question_id,
+                answer_id=new_id,
+                supersedes=superseded,
+                device=device,
+                trace=taken and taken.context,
+                asked_at=time.monotonic(),
+            )
+        )
 
     def forget(self, erased: Sequence[str]) -> None:
         """What was erased is not answered any more, and no later answer knows of it."""
@@ -134,7 +163,11 @@ class Answers:
     async def _finish(self, answer: Answer) -> None:
         conversation_id = self._line.session.conversation_id
         log.info("answer started", conversation_id=conversation_id, message_id=answer.id)
-        await answer.run()
+        with tracing.turn(
+            "answer", answer.question.trace, conversation_id=conversation_id, message_id=answer.id
+        ):
+            await answer.run()
+        metrics.turns.labels(answer.status).inc()
         log.info("answer ended", conversation_id=conversation_id, message_id=answer.id, status=answer.status)
         self._history.add(
             Turn(
@@ -147,7 +180,12 @@ class Answers:
             )
         )
         if answer.failure is not None:
+            metrics.model_errors.inc()
             await self._line.tell_all(_failure(answer.failure, answer.id, conversation_id))
+
+
+_all: Final[WeakSet[Answers]] = WeakSet()
+metrics.questions_waiting.set_function(lambda: sum(each.waiting for each in _all))
 
 
 def _failure(error: Exception, answer_id: str, conversation_id: ConversationId) -> ErrorMessage:

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from typing import Final, Protocol
 
 import structlog
+from msgspec.structs import replace
 
 from alicia.engine.devices import Device, Devices
 from alicia.errors import DatabaseUnavailable
@@ -16,6 +17,7 @@ from alicia.ledger.ledger import Ledger
 from alicia.protocol.envelope import Envelope, decode, encode, pack
 from alicia.protocol.messages import Body
 from alicia.protocol.session import AgentSession
+from alicia.telemetry import metrics, tracing
 
 log = structlog.get_logger(__name__)
 
@@ -44,6 +46,7 @@ class Broadcast:
 
     async def emit(self, *entries: Entry) -> None:
         """Store these, then send them; a database that is away is waited for."""
+        entries = _traced(entries)
         async with self._order:
             while True:
                 try:
@@ -60,7 +63,7 @@ class Broadcast:
         `entries` is what is stored, the echo first; by default the echo alone.
         """
         async with self._order:
-            stored = await self._append(entries or [Entry(known.body, envelope.meta)], envelope)
+            stored = await self._append(_traced(entries or (Entry(known.body, envelope.meta),)), envelope)
             receipt = encode(self.session.acknowledge(envelope, known.server_id, known.sync_status))
             ready = self._devices.ready()
             # The sender's acknowledgement travels in one packet with its echo.
@@ -73,6 +76,7 @@ class Broadcast:
 
     async def insist(self, device: Device, envelope: Envelope, known: Known, *entries: Entry) -> None:
         """The same for what must be stored; a database that is away is waited for."""
+        entries = _traced(entries)
         while True:
             try:
                 return await self.take(device, envelope, known, *entries)
@@ -90,27 +94,30 @@ class Broadcast:
 
     async def catch_up(self, device: Device, after: int) -> None:
         """Send what the device misses, then state the head; from there on it gets live stanzas."""
-        after = await self._replay(device, after)
+        after, early = await self._replay(device, after)
         async with self._order:
-            await self._replay(device, after)
+            _, late = await self._replay(device, after)
             device.ready = True
             await self.tell(self.session.head(), device.identity)
+        metrics.replays.inc()
+        metrics.replayed.observe(early + late)
 
-    async def _replay(self, device: Device, after: int) -> int:
-        """The journal after this stanza; returns where it ended."""
+    async def _replay(self, device: Device, after: int) -> tuple[int, int]:
+        """The journal after this stanza; returns where it ended, and how many stanzas it had."""
         if after == self.session.last_server_stanza_id:
-            return after
-        last, size = b"", 0
+            return after, 0
+        last, size, count = b"", 0, 0
         batch: list[bytes] = []
         async with aclosing(self._ledger.replay(self.session.conversation_id, after)) as envelopes:
             async for last in envelopes:
                 batch.append(last)
                 size += len(last)
+                count += 1
                 if size > REPLAY_BYTES:
                     await self._send(batch, [device.identity])
                     batch, size = [], 0
         await self._send(batch, [device.identity])
-        return decode(last).stanza_id if last else after
+        return (decode(last).stanza_id if last else after), count
 
     async def _append(self, entries: Sequence[Entry], accepted: Envelope | None = None) -> list[bytes]:
         stored = await self._ledger.append(self.session, *entries, accepted=accepted)
@@ -121,3 +128,15 @@ class Broadcast:
         if to and envelopes:
             for packet in pack(envelopes):
                 await self._room.send(packet, to)
+
+
+def _traced(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """With the ids of the span that they come from, each once; as they are where nothing is traced."""
+    if tracing.here() is None:
+        return entries
+    return tuple(
+        entry
+        if entry.meta and tracing.SPAN_ID in entry.meta
+        else replace(entry, meta={**tracing.meta(), **(entry.meta or {})})
+        for entry in entries
+    )

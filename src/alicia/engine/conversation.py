@@ -34,6 +34,7 @@ from alicia.protocol.messages import (
 )
 from alicia.protocol.session import AgentSession
 from alicia.storage.conversations import Conversation as Row
+from alicia.telemetry import metrics
 from alicia.tools.client import ClientTools
 
 log = structlog.get_logger(__name__)
@@ -145,6 +146,7 @@ class Conversation:
             await self._give_up()
         # Not in the clause above: what is raised there comes out in a group before Python 3.11.4.
         if stood_down:
+            metrics.stand_downs.inc()
             raise StandDown(f"Another agent has {self.id}.")
 
     async def _give_up(self) -> None:
@@ -301,6 +303,8 @@ class Conversation:
         row = await ledger.load(self.id)
         resume = session.resume(seen, not seen or await ledger.journaled(self.id, seen))
         device = self._devices.join(device.identity)
+        if device.ready and seen is not None and seen != session.last_server_stanza_id:
+            metrics.gaps.inc()
         device.configure(body)
         self.talk.settle(listening=self._devices.listening())
         if body.tools is not None:

@@ -16,6 +16,8 @@ from alicia.protocol.envelope import Envelope
 from alicia.protocol.messages import ControlStop, ControlVariation, ToolUseResult, UserMessage, UserNote
 from alicia.protocol.session import Verdict
 from alicia.storage.messages import Message, message
+from alicia.telemetry import metrics
+from alicia.telemetry.tracing import Context, turn
 from alicia.tools.client import ClientTools
 from alicia.tools.outcome import ToolOutcome
 
@@ -50,13 +52,15 @@ class Hearing:
         target = await self._target(owner, known)
         verdict = session.accept(envelope, known.stored)
         if verdict is Verdict.REDELIVERY:
+            metrics.redeliveries.inc()
             receipt = session.acknowledge(envelope, known.server_id, known.sync_status)
             await self._line.tell(receipt, device.identity)
         elif verdict is Verdict.NEW:
             if isinstance(known.body, UserMessage) and known.body.previous_id is None:
                 known = replace(known, body=replace(known.body, previous_id=self._history.tip()))
             try:
-                await self._store(device, envelope, known, target)
+                with turn("message", Context.of(envelope.meta), conversation_id=session.conversation_id):
+                    await self._store(device, envelope, known, target)
             except (DatabaseUnavailable, RemoteProtocolError):
                 session.release(envelope)
                 raise

@@ -1,5 +1,6 @@
 """Reading a conversation back: what was said, for the prompt, and what its last agent left unfinished."""
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
@@ -8,9 +9,11 @@ from alicia.engine.prompt import Turn
 from alicia.engine.tool_words import LONGEST_NOTE, MOST_NOTES, note, quoted
 from alicia.engine.turn import Question
 from alicia.storage.messages import history
+from alicia.storage.meta import meta_of
 from alicia.storage.pool import Connection
 from alicia.storage.tools import use_notes
 from alicia.storage.unfinished import unfinished, uses_of_answers
+from alicia.telemetry.tracing import Context
 
 TURNS: Final = 500
 """How many messages are read back for the prompt."""
@@ -42,9 +45,11 @@ async def read_questions(conn: Connection, conversation_id: ids.ConversationId) 
     """What wants an answer, or only its end."""
     pending = await unfinished(conn, conversation_id)
     uses = await uses_of_answers(conn, [each.answer_id for each in pending if each.begun and each.answer_id])
+    traces = await _traces(conn, [each.message_id for each in pending])
     return [
         Question(
             message_id=each.message_id,
+            trace=traces.get(each.message_id),
             answer_id=each.answer_id or ids.new(ids.MessageId),
             supersedes=each.supersedes,
             begun=each.begun,
@@ -56,3 +61,12 @@ async def read_questions(conn: Connection, conversation_id: ids.ConversationId) 
         )
         for each in pending
     ]
+
+
+async def _traces(conn: Connection, message_ids: Sequence[str]) -> dict[str, Context | None]:
+    """Where the traces of messages that were traced go on."""
+    noted = await meta_of(conn, *message_ids) if message_ids else []
+    return {
+        ref: Context.of({row.key: row.value for row in rows})
+        for ref, rows in groupby(noted, lambda row: row.ref)
+    }

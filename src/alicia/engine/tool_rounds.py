@@ -15,6 +15,8 @@ from alicia.ledger.entries import Begun, Entry
 from alicia.llm.messages import Message, Tool, ToolCall
 from alicia.protocol.messages import ToolUseRequest
 from alicia.storage.tools import ToolUse as Stored
+from alicia.telemetry import metrics
+from alicia.telemetry.tracing import span
 from alicia.tools.client import ClientEnding, ClientRequest, ClientTools
 from alicia.tools.definition import Caller
 from alicia.tools.outcome import ToolOutcome, cancelled, failed
@@ -169,13 +171,12 @@ class ToolRounds:
 
     async def _end(self, use: _Use) -> ClientEnding:
         """Run one use to its end."""
-        match use.given:
-            case ToolOutcome():
-                return ClientEnding(use.given, told=False)
-            case ClientRequest():
+        if isinstance(use.given, ToolOutcome):
+            return ClientEnding(use.given, told=False)
+        with span("tool", tool_use_id=use.request.id):
+            if use.given is not None:
                 return await self._clients.ending(use.request.id, use.given.seconds)
-            case None:
-                return ClientEnding(await self._box.run(self._asked.caller, use.call), told=False)
+            return ClientEnding(await self._box.run(self._asked.caller, use.call), told=False)
 
     async def _stop_all(self, running: dict["asyncio.Task[ClientEnding]", _Use]) -> None:
         for task, use in running.items():
@@ -195,6 +196,7 @@ class ToolRounds:
             outcomes[use.request.id] = ending.outcome
             if not ending.told:
                 outcomes[use.request.id] = await self._append(use.request.id, ending.outcome)
+            metrics.tool_uses.labels(outcomes[use.request.id].status).inc()
         return outcomes
 
     async def _append(self, use_id: ids.ToolUseId, outcome: ToolOutcome) -> ToolOutcome:

@@ -1,5 +1,6 @@
 """One answer: remember, start, think, use tools, say, close."""
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
@@ -30,6 +31,8 @@ from alicia.protocol.messages import (
     StartAnswer,
 )
 from alicia.storage.tools import ToolUse
+from alicia.telemetry import metrics
+from alicia.telemetry.tracing import Context, span
 from alicia.tools.client import ClientTools
 from alicia.tools.decision.calling import CallingModel, Occasion
 from alicia.tools.definition import Caller
@@ -53,6 +56,10 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     stopped: bool = False
     """Only its end is wanted."""
     superseded: bool = False
+    trace: Context | None = None
+    """Where the user's message was taken, if that is traced."""
+    asked_at: float | None = None
+    """When, on this process's clock."""
     said: tuple[str, ...] = ()
     steps: int = 0
     uses: tuple[ToolUse, ...] = ()
@@ -139,9 +146,12 @@ class Answer:
             return []
         earlier, text = self._history.before(self.question.message_id)
         try:
-            return await self._recall.recall(
-                self._user_id, earlier, text, conversation_id=self._conversation_id
-            )
+            with span("recall", message_id=self.id):
+                found = await self._recall.recall(
+                    self._user_id, earlier, text, conversation_id=self._conversation_id
+                )
+            metrics.memory_hits.observe(len(found))
+            return found
         except Exception:
             # An answer without memories is better than none.
             log.exception("recall failed", message_id=self.id)
@@ -208,11 +218,12 @@ class Answer:
     async def _listen(self) -> list[ToolCall]:
         """Pass on what the model says until it has ended; what it wants to use before it goes on."""
         calls: list[ToolCall] = []
-        async for deltas in self._pump:
-            calls += [delta for delta in deltas if isinstance(delta, ToolCall)]
-            bodies = [body for delta in deltas for body in self._bodies(delta)]
-            if bodies:
-                await self._emit(*bodies)
+        with span("model", message_id=self.id):
+            async for deltas in self._pump:
+                calls += [delta for delta in deltas if isinstance(delta, ToolCall)]
+                bodies = [body for delta in deltas for body in self._bodies(delta)]
+                if bodies:
+                    await self._emit(*bodies)
         return calls if self._rounds.left and not self._pump.stopped else []
 
     async def _use(self, calls: list[ToolCall]) -> None:
@@ -291,6 +302,8 @@ class Answer:
         await self._line.emit(*(Entry(body) for body in bodies))
         for body in bodies:
             if isinstance(body, AssistantSentence):
+                if body.sequence == 1 and self.question.asked_at is not None:
+                    metrics.first_sentence.observe(time.monotonic() - self.question.asked_at)
                 self._say_aloud(body)
 
     @property

@@ -23,6 +23,7 @@ from alicia.protocol.session import AgentSession
 from alicia.storage.conversations import Conversation
 from alicia.storage.pool import Connection, Pool
 from alicia.storage.rows import fetch_one
+from alicia.telemetry.tracing import span
 
 T = TypeVar("T")
 
@@ -226,7 +227,8 @@ class Ledger:
     async def _store(self, session: AgentSession, batch: Batch, attempt: _Attempt) -> None:
         self._unsettled[session] = attempt
         try:
-            await self._commit(batch, attempt)
+            with span("commit", conversation_id=session.conversation_id, stanzas=len(attempt.data)):
+                await self._commit(batch, attempt)
         except (LocalProtocolError, StandDown, NotFound):
             del self._unsettled[session]
             raise

@@ -5,7 +5,8 @@ times its stage, and no envelope carries anything.
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from time import perf_counter
 from types import TracebackType
@@ -94,11 +95,12 @@ class Span:
     def __enter__(self) -> Self:
         self._began = perf_counter()
         outer = _current.get()
-        if outer is not None:
+        if self._name not in _stages:
+            if self._parent is not None or _recorder is not None:
+                self._trace(self._parent)
+        elif outer is not None:
             self.turn = outer.turn
             self._trace(outer.context)
-        elif self._parent is not None or self._is_turn():
-            self._trace(self._parent)
         return self
 
     def __exit__(
@@ -123,9 +125,6 @@ class Span:
             COUNTER: self._count,
         }
 
-    def _is_turn(self) -> bool:
-        return _recorder is not None and self._name not in _stages
-
     def _trace(self, parent: Context | None) -> None:
         if _recorder is not None:
             self._recording = _recorder.start(self._name, parent, self._attributes)
@@ -141,15 +140,24 @@ def span(stage: Stage, **attributes: str | int) -> Span:
     return Span(stage, attributes)
 
 
-def turn(name: str, parent: Context | None = None, **attributes: str | int) -> Span:
+def turn(name: Literal["message", "answer"], parent: Context | None = None, **attributes: str | int) -> Span:
     """The taking of a user's message, or its answer, which goes on in the same trace."""
     return Span(name, attributes, parent)
 
 
-def here() -> Context | None:
-    """Where we are, to go on from in another task; None when this is not traced."""
-    current = _current.get()
-    return current.context if current else None
+def here() -> Span | None:
+    """The span that is under way, to go on in from another task; None when this is not traced."""
+    return _current.get()
+
+
+@contextmanager
+def within(span: Span | None) -> Generator[None]:
+    """Go on in a span of another task, for as long as the block runs."""
+    token = _current.set(span)
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
 
 def meta() -> dict[str, Any]:
