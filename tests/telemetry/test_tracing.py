@@ -27,7 +27,9 @@ class Recorder:
     def __init__(self) -> None:
         self.spans: list[Recorded] = []
 
-    def start(self, name: str, parent: Context | None, attributes: Mapping[str, str | int]) -> Recorded:
+    def start(
+        self, name: str, parent: Context | None, attributes: Mapping[str, str | int], ago: float = 0.0
+    ) -> Recorded:
         self.spans.append(Recorded(name, parent, len(self.spans) + 1))
         return self.spans[-1]
 

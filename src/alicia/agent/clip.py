@@ -6,6 +6,7 @@ from typing import Final
 from alicia.protocol.messages import AssistantSentence
 from alicia.speech.sound import Recorder
 from alicia.speech.synthesiser import RATE, Manner
+from alicia.telemetry.tracing import Span
 
 FRAME: Final = RATE // 50
 """Samples that are handed to LiveKit at once: 20 ms."""
@@ -16,8 +17,11 @@ SPEECH_RATE: Final = 15.0
 class Clip:
     """Sound comes in with `add` and goes out by `frame`, from `offset` on."""
 
-    def __init__(self, sentence: AssistantSentence, text: str, manner: Manner) -> None:
+    def __init__(
+        self, sentence: AssistantSentence, text: str, manner: Manner, said_in: Span | None = None
+    ) -> None:
         self.sentence = sentence
+        self.said_in = said_in
         self.text = text
         self.manner = manner
         self.offset = 0

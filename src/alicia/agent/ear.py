@@ -213,6 +213,7 @@ class Ear(Agent):
             device=self._device,
             confidence=confidence,
             duration_ms=duration_ms,
+            took=self._listener.took,
         )
 
     def _failed(self, event: ErrorEvent) -> None:

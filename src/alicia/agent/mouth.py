@@ -17,6 +17,8 @@ from alicia.protocol.messages import AssistantSentence
 from alicia.protocol.values import Map
 from alicia.speech.spoken import Reader
 from alicia.speech.synthesiser import RATE, Manner, Synthesiser
+from alicia.telemetry import tracing
+from alicia.telemetry.tracing import Span
 
 log = structlog.get_logger(__name__)
 
@@ -52,7 +54,8 @@ class Mouth:
         self._silent = True
         self._listening = asyncio.Event()
         self._track_sid = ""
-        self._wanted: asyncio.Queue[AssistantSentence] = asyncio.Queue()
+        self._wanted: asyncio.Queue[tuple[AssistantSentence, Span | None]] = asyncio.Queue()
+        """Sentences, each with the span that it was said in."""
         self._clips: asyncio.Queue[Clip] = asyncio.Queue(AHEAD)
         self._making: tuple[Clip, asyncio.Task[None]] | None = None
         self._playing: Clip | None = None
@@ -115,7 +118,7 @@ class Mouth:
     def say(self, sentence: AssistantSentence) -> None:
         """Queue a sentence, unless nobody is to hear it."""
         if not self._silent and sentence.previous_id != self._silenced:
-            self._wanted.put_nowait(sentence)
+            self._wanted.put_nowait((sentence, tracing.here()))
 
     def hush(self, answer_id: MessageId | None = None) -> Reached | None:
         """Be silent at once and forget what is queued; how far the answer was heard, if any was being said.
@@ -178,13 +181,13 @@ class Mouth:
 
     async def _make_all(self) -> None:
         while True:
-            sentence = await self._wanted.get()
+            sentence, said_in = await self._wanted.get()
             if sentence.previous_id != self._answer_id:
                 self._answer_id, self._reader = sentence.previous_id, Reader(self._manner.language)
             text = self._reader.read(sentence.text)
             if not text or sentence.previous_id == self._silenced:
                 continue
-            clip = Clip(sentence, text, self._manner)
+            clip = Clip(sentence, text, self._manner, said_in)
             making = self._tasks.create_task(self._make(clip))
             self._making = clip, making
             await self._clips.put(clip)
@@ -193,8 +196,9 @@ class Mouth:
 
     async def _make(self, clip: Clip) -> None:
         try:
-            async for sound in self._synthesiser.speak(clip.text, clip.manner):
-                clip.add(sound)
+            with tracing.within(clip.said_in), tracing.span("speech", sentence_id=clip.sentence.id):
+                async for sound in self._synthesiser.speak(clip.text, clip.manner):
+                    clip.add(sound)
         except ModelUnavailable as error:
             log.warning("voice failed", sentence_id=clip.sentence.id, reason=str(error))
             self._silenced = clip.sentence.previous_id
@@ -233,4 +237,5 @@ class Mouth:
         sound, duration_ms = await clip.recording()
         if sound:
             meta: Map = {"model": self._synthesiser.model, "speed": clip.manner.speed}
-            await self._audience.spoken(clip.sentence.id, sound, duration_ms, self._track_sid, meta)
+            with tracing.within(clip.said_in):
+                await self._audience.spoken(clip.sentence.id, sound, duration_ms, self._track_sid, meta)

@@ -17,6 +17,7 @@ from alicia.llm.chat import LOOPBACK, ChatModel, Patience
 from alicia.memory.embeddings import Embedder
 from alicia.memory.memory import Memory
 from alicia.storage.pool import Pool, make_pool
+from alicia.telemetry import scrape
 from alicia.tools.box import Toolbox
 from alicia.tools.builtin import builtin_tools
 from alicia.tools.builtin.user_memories import UserMemories
@@ -71,7 +72,8 @@ async def open_services(config: Config, agent_id: str, embedder: Embedder) -> As
             tasks.create_task(_ask_for_calls(services.calling)),
         ]
         try:
-            yield services
+            with scrape.pool_use(pool.get_stats):
+                yield services
         finally:
             for task in background:
                 task.cancel()

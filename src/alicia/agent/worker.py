@@ -20,6 +20,7 @@ from alicia.agent.voices import Voices
 from alicia.config import Config
 from alicia.engine.services import Services
 from alicia.memory.embeddings import Embedder
+from alicia.telemetry import metrics
 
 log = structlog.get_logger(__name__)
 
@@ -53,6 +54,7 @@ class Worker:
         self._voices = voices
         self._loop = asyncio.get_running_loop()
         self._jobs: dict[Job, asyncio.Task[None]] = {}
+        metrics.jobs.set_function(lambda: len(self._jobs))
 
     @property
     def open(self) -> dict[str, Job]:

@@ -22,6 +22,7 @@ from alicia.protocol.messages import (
     UserMessage,
 )
 from alicia.protocol.values import Map
+from alicia.telemetry import tracing
 
 log = structlog.get_logger(__name__)
 
@@ -42,6 +43,8 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     track_sid: str | None = None
     duration_ms: int = 0
     model: str = ""
+    took: float = 0.0
+    """Seconds that its text took to be recognised."""
     device: str | None = None
     """The identity of the device that heard it."""
 
@@ -159,8 +162,10 @@ class Talk:
                 duration_ms=utterance.duration_ms,
             )
             entries.append(Entry(chunk, private=Recording(data=recording)))
-        await self._line.emit(*entries)
-        self._answers.hear(message, utterance.device)
+        with tracing.turn("message", conversation_id=message.conversation_id, message_id=message.id):
+            tracing.past("transcription", utterance.took, audio_id=utterance.audio_id)
+            await self._line.emit(*entries)
+            self._answers.hear(message, utterance.device)
 
     async def deaf(self, error: ModelUnavailable) -> None:
         """Something was said that nobody could make out."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import difflib
+import time
 from collections.abc import Callable
 from typing import Final, Literal
 
@@ -14,6 +15,7 @@ from livekit.agents.types import DEFAULT_API_CONNECT_OPTIONS, NOT_GIVEN, NotGive
 from alicia.errors import ModelUnavailable
 from alicia.speech.recogniser import Heard, Recogniser, credible, words
 from alicia.speech.segments import RATE, WINDOW, Edge, Samples, Segmenter
+from alicia.telemetry.tracing import span
 
 EVERY: Final = 0.5
 """Seconds of speech between two looks at what is said so far."""
@@ -41,11 +43,17 @@ class Listener(stt.STT[Literal["error"]]):
         )
         super().__init__(capabilities=capabilities)
         self.recogniser = recogniser
+        self.took = 0.0
+        """Seconds that the newest text took to be recognised."""
         self._language = language
         self.probability = probability
 
     async def recognise(self, samples: Samples) -> Heard:
-        return await self.recogniser.recognise(samples, self._language())
+        began = time.perf_counter()
+        with span("transcription"):
+            heard = await self.recogniser.recognise(samples, self._language())
+        self.took = time.perf_counter() - began
+        return heard
 
     @property
     def model(self) -> str:

@@ -3,6 +3,7 @@
 Imported only where traces are configured: the SDK takes a third of a second.
 """
 
+import time
 from collections.abc import Mapping
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -48,7 +49,9 @@ class Exporter:
         self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         self._tracer = self._provider.get_tracer("alicia")
 
-    def start(self, name: str, parent: Context | None, attributes: Mapping[str, str | int]) -> _Recording:
+    def start(
+        self, name: str, parent: Context | None, attributes: Mapping[str, str | int], ago: float = 0.0
+    ) -> _Recording:
         context = None
         if parent is not None:
             remote = SpanContext(
@@ -59,7 +62,8 @@ class Exporter:
             )
             context = set_span_in_context(NonRecordingSpan(remote))
         named = {f"alicia.{key}": value for key, value in attributes.items()}
-        return _Recording(self._tracer.start_span(name, context=context, attributes=named))
+        began = time.time_ns() - round(ago * 1e9)
+        return _Recording(self._tracer.start_span(name, context, attributes=named, start_time=began))
 
     def close(self) -> None:
         self._provider.shutdown()

@@ -51,7 +51,11 @@ class Recording(Protocol):
 class Recorder(Protocol):
     """Sends spans off; `alicia.telemetry.export` has the one that does."""
 
-    def start(self, name: str, parent: Context | None, attributes: Mapping[str, str | int]) -> Recording: ...
+    def start(
+        self, name: str, parent: Context | None, attributes: Mapping[str, str | int], ago: float = 0.0
+    ) -> Recording:
+        """Begin a span, so many seconds ago."""
+        ...
 
 
 _recorder: Recorder | None = None
@@ -138,6 +142,13 @@ class Span:
 def span(stage: Stage, **attributes: str | int) -> Span:
     """A stage of the turn that is under way. Attributes are ids and numbers, never content."""
     return Span(stage, attributes)
+
+
+def past(stage: Stage, seconds: float, **attributes: str | int) -> None:
+    """Add to the trace a stage that ended just now, before it was known to be part of this turn."""
+    current = _current.get()
+    if _recorder is not None and current is not None:
+        _recorder.start(stage, current.context, attributes, seconds).end(None)
 
 
 def turn(name: Literal["message", "answer"], parent: Context | None = None, **attributes: str | int) -> Span:
