@@ -15,12 +15,14 @@ from alicia.client.errors import (
     Unavailable,
 )
 from alicia.client.events import Event, LogRestarted, State, StateChange
+from alicia.client.tools import ClientTool
 from alicia.errors import AliciaError, NotFound
 
 __all__ = [
     "AliciaError",
     "Answer",
     "AnswerFailed",
+    "ClientTool",
     "Closed",
     "Conversation",
     "Erased",

@@ -11,6 +11,7 @@ from alicia import ids
 from alicia.client.access import Door, Token
 from alicia.client.conversation import Conversation
 from alicia.client.store import Store
+from alicia.client.tools import Tools
 from alicia.errors import AliciaError
 
 _DEVICE = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
@@ -28,7 +29,7 @@ async def connect(
     features: Sequence[str] = ("streaming",),
     language: str | None = None,
     preferences: dict[str, Any] | None = None,
-    tools: Sequence[dict[str, Any]] | None = None,
+    tools: Tools | None = None,
 ) -> AsyncGenerator[Conversation]:
     """Open a new conversation, or one that exists, and stay connected inside the block.
 
@@ -40,8 +41,8 @@ async def connect(
     `token` is the bearer token of a server that asks for one, or a function that gives a fresh one. `store`
     is the folder where cursor and outbox are kept (":memory:" keeps nothing; the default is the user's data
     folder). With `history` the whole log is replayed and kept in `conversation.log`; without, the
-    conversation goes on where this device left off, or at its end. `features`, `language`, `preferences` and
-    `tools` go into the Configuration.
+    conversation goes on where this device left off, or at its end. `features`, `language` and
+    `preferences` go into the Configuration. `tools` are functions that the agent may have called here.
     """
     if conversation_id is not None:
         conversation_id = ids.parse(ids.ConversationId, conversation_id)
@@ -55,10 +56,9 @@ async def connect(
             "client_version": _version(),
             "preferred_language": language,
             "preferences": preferences,
-            "tools": None if tools is None else list(tools),
         }
         async with aclosing(Door(server, token)) as door:
-            conversation = Conversation(door, kept, conversation_id, settings, history)
+            conversation = Conversation(door, kept, conversation_id, settings, history, tools)
             async with conversation.running():
                 yield conversation
 

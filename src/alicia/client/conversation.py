@@ -17,6 +17,7 @@ from alicia.client.driver import Driver
 from alicia.client.events import Event, Hub, LogRestarted, State
 from alicia.client.log import Log
 from alicia.client.store import Store
+from alicia.client.tools import ToolRunner, Tools
 from alicia.errors import AliciaError
 from alicia.protocol.envelope import Envelope
 from alicia.protocol.messages import (
@@ -47,11 +48,25 @@ class Conversation:
     """
 
     def __init__(
-        self, door: Door, store: Store, conversation_id: str | None, settings: Map, history: bool
+        self,
+        door: Door,
+        store: Store,
+        conversation_id: str | None,
+        settings: Map,
+        history: bool,
+        tools: Tools | None = None,
     ) -> None:
         self._hub = Hub(unheard=None) if history else Hub()
         self._log = Log(store, self._hub, conversation_id, history=history)
         self._driver = Driver(door, self._log, self._hub, settings["device"], settings)
+        self._tools = ToolRunner(
+            tools or (),
+            self._hub,
+            device=settings["device"],
+            caught_up=self._driver.caught_up,
+            send=self._submit,
+        )
+        settings["tools"] = None if tools is None else self._tools.announced
         self._current = _Current(self._hub)
         self._failure: AliciaError | None = None
 
@@ -225,6 +240,7 @@ class Conversation:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self.flush(), LINGER_SECONDS)
         finally:
+            await self._tools.aclose()
             task.cancel()
             await asyncio.wait([task])
             if not self._hub.ever_claimed:

@@ -123,6 +123,7 @@ class Driver:
     def _greet(self) -> None:
         """Send Configuration at once."""
         self.caught_up.clear()
+        self._log.ask_for_head()
         self._configure.start(self._now())
         self._be_patient()
 

@@ -55,6 +55,10 @@ class Log:
         cursor = self.session.cursor
         return self._head is not None and cursor is not None and cursor <= self._head
 
+    def ask_for_head(self) -> None:
+        """A Configuration is being sent: until it is answered nobody knows what there is."""
+        self._head = None
+
     @property
     def opened(self) -> bool:
         """Whether an agent knows of the conversation."""
