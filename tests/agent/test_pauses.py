@@ -1,0 +1,276 @@
+"""What is done after an answer, while nobody waits: lessons, a title, and never at a question's cost."""
+
+import asyncio
+import json
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from alicia.protocol.messages import AssistantSentence, Configuration, MemoryTrace
+from alicia.storage.memories import memories, update_memory
+from alicia.storage.pool import Pool
+from alicia.storage.switch import switch_memory
+from support.device import Device, device
+from support.scripted import Gate, Script
+from support.stack import Stack
+from support.tables import journal, rows
+
+pytestmark = pytest.mark.timeout(180)
+
+LEARNING = "Known facts"
+"""What only a request about what is worth keeping says."""
+NAMING = "The title of this conversation"
+
+
+def facts(quote: str, content: str, **fields: Any) -> dict[str, Any]:
+    fact = {"quote": quote, "content": content, "type": "profile_attribute", "relation": "new", "known": 0}
+    return {"facts": [{**fact, **fields}]}
+
+
+def about(kind: str, words: str) -> Callable[[str], bool]:
+    """Requests of one kind about these words; earlier tests' conversations may still have theirs."""
+    return lambda text: kind in text and words in text
+
+
+PORTO = facts("I live in Porto", "The user lives in Porto.")
+
+
+def caller(stack: Stack, user: str) -> httpx2.AsyncClient:
+    headers = {"Authorization": f"Bearer {stack.token(user)}"}
+    return httpx2.AsyncClient(base_url=f"{stack.url}/api/v1", headers=headers, timeout=30)
+
+
+async def known(pool: Pool, user: str) -> list[str]:
+    async with pool.connection() as conn:
+        return [one.content for one in await memories(conn, user)]
+
+
+async def stored(each: Device) -> MemoryTrace:
+    return await each.hears(MemoryTrace, lambda body: body.action != "retrieved")
+
+
+async def learned_from(pool: Pool, answer_id: str) -> None:
+    """Wait until the pause after an answer has dealt with the message that it answers."""
+    sql = """
+        SELECT 1
+          FROM alicia_messages a
+          JOIN alicia_messages q ON q.id = a.previous_id
+          JOIN alicia_meta t ON t.ref = a.conversation_id AND t.key = 'learned'
+         WHERE a.id = %s
+           AND t.value::integer >= q.sequence_number
+    """
+    async with asyncio.timeout(30):
+        while True:
+            if await rows(pool, sql, answer_id):
+                return
+            await asyncio.sleep(0.02)
+
+
+async def quiet(stack: Stack, each: Device, marker: str) -> None:
+    """Wait until everything that is due in a pause was done: the message with the marker is learned from."""
+    gate = Gate()
+    stack.model.script("json", Script(gate, '{"facts": []}'), when=about(LEARNING, marker))
+    await each.ask(f"I like the word {marker}.")
+    await gate.reached()
+    gate.open()
+
+
+async def test_what_the_user_tells_is_learned_after_the_answer_and_known_in_the_next_conversation(
+    stack: Stack, user: str, pool: Pool
+) -> None:
+    stack.model.answer_json(PORTO, when="I live in Porto")
+    async with device(stack, user) as first:
+        asked = await first.say("I live in Porto.")
+        await first.answered(asked)
+        trace = await stored(first)
+        assert (trace.action, trace.previous_id, trace.content) == (
+            "stored",
+            asked.id,
+            "The user lives in Porto.",
+        )
+        assert isinstance(first.bodies[-2], AssistantSentence)
+        assert first.bodies[-1] == trace
+        assert first.log == await journal(pool, first.id)
+    async with device(stack, user) as second:
+        await second.ask("Which town do I live in?")
+        (recalled,) = second.all(MemoryTrace)
+        assert (recalled.action, recalled.memory_id) == ("retrieved", trace.memory_id)
+        assert "The user lives in Porto." in stack.model.chats[-1].user_text
+
+
+async def test_a_change_is_told_as_an_update_of_the_memory(stack: Stack, user: str, pool: Pool) -> None:
+    stack.model.answer_json(PORTO, when="I live in Porto")
+    async with device(stack, user) as alone:
+        await alone.ask("I live in Porto.")
+        first = await stored(alone)
+        stack.model.answer_json(
+            facts("I live in Braga now", "The user lives in Braga."), when="I live in Braga"
+        )
+        await alone.ask("I live in Braga now.")
+        again = await alone.hears(MemoryTrace, lambda body: body.action == "updated")
+        assert (again.memory_id, again.content) == (first.memory_id, "The user lives in Braga.")
+    assert await known(pool, user) == ["The user lives in Braga."]
+
+
+async def test_a_question_drops_the_request_in_the_background_and_the_next_pause_goes_on_with_it(
+    stack: Stack, user: str, pool: Pool
+) -> None:
+    gate = Gate()
+    stack.model.script("json", Script(gate, json.dumps(PORTO)), when=about(LEARNING, "in Porto"))
+    async with device(stack, user) as alone:
+        asked = await alone.say("I live in Porto.")
+        await alone.answered(asked)
+        await gate.reached()
+        (thinking,) = [each for each in stack.model.asked if about(LEARNING, "in Porto")(each.user_text)]
+        stack.model.answer_json(PORTO, when="I live in Porto")
+        await alone.ask("And who lives there?")
+        assert await thinking.ended() == "left"
+        assert (await stored(alone)).previous_id == asked.id
+    assert await known(pool, user) == ["The user lives in Porto."]
+
+
+async def test_an_agent_that_dies_before_it_has_learned_leaves_it_to_the_next_one(
+    own_stack: Stack, user: str, pool: Pool
+) -> None:
+    gate = Gate()
+    own_stack.model.script("json", Script(gate, json.dumps(PORTO)), when=about(LEARNING, "in Porto"))
+    async with device(own_stack, user) as alone:
+        asked = await alone.say("I live in Porto.")
+        await alone.answered(asked)
+        await gate.reached()
+        own_stack.model.answer_json(PORTO, when="I live in Porto")
+        own_stack.agent.end(signal.SIGKILL)
+    own_stack.start_agent()
+    async with device(own_stack, user, alone.id, log=alone.log) as back:
+        assert (await stored(back)).previous_id == asked.id
+        await quiet(own_stack, back, "marzipan")
+        assert len(back.all(MemoryTrace)) == 1
+    assert await known(pool, user) == ["The user lives in Porto."]
+
+
+async def test_what_was_said_against_a_pinned_memory_is_asked_about_in_the_next_answer(
+    stack: Stack, user: str, pool: Pool
+) -> None:
+    stack.model.answer_json(PORTO, when="I live in Porto")
+    async with device(stack, user) as alone:
+        await alone.ask("I live in Porto.")
+        memory_id = (await stored(alone)).memory_id
+        async with pool.connection() as conn:
+            await update_memory(conn, user, memory_id, pinned=True)
+        stack.model.answer_json(
+            facts("I live in Braga now", "The user lives in Braga."), when="I live in Braga"
+        )
+        await learned_from(pool, await alone.ask("I live in Braga now."))
+        await quiet(stack, alone, "marzipan")
+        prompts = [request.user_text for request in stack.model.chats]
+        assert "Which one is right?" in prompts[-1]
+        assert "Which one is right?" not in prompts[-2]
+        assert await known(pool, user) == ["The user lives in Porto."]
+
+
+@pytest.mark.parametrize("whose", ["conversation", "user"])
+async def test_with_memory_off_nothing_is_read_and_nothing_learned(
+    stack: Stack, user: str, pool: Pool, whose: str
+) -> None:
+    stack.model.answer_json(PORTO, when="I live in Porto")
+    async with device(stack, user) as alone:
+        await alone.ask("I live in Porto.")
+        await stored(alone)
+    async with caller(stack, user) as api, device(stack, user) as alone:
+        if whose == "user":
+            async with pool.connection() as conn:
+                await switch_memory(conn, user, on=False)
+        else:
+            changed = await api.patch(f"/conversations/{alone.id}", json={"preferences": {"memory": False}})
+            assert changed.status_code == 200
+        before = len(stack.model.asked)
+        await alone.ask("I moved, so which town do I live in now?")
+        await learned_from(pool, await alone.ask("I live in Braga now."))
+        assert "Porto" not in str(stack.model.chats[-1].json)
+        assert [each for each in stack.model.asked[before:] if LEARNING in each.user_text] == []
+        assert alone.all(MemoryTrace) == []
+        # What was said meanwhile stays unlearned when memory is on again.
+        async with pool.connection() as conn:
+            await switch_memory(conn, user, on=True)
+        await api.patch(f"/conversations/{alone.id}", json={"preferences": {}})
+        await quiet(stack, alone, "marzipan")
+        learned = [each.user_text for each in stack.model.asked if LEARNING in each.user_text]
+        assert not any("The user says:\nI live in Braga" in text for text in learned)
+
+
+async def test_a_conversation_gets_a_title_after_its_first_exchange(stack: Stack, user: str) -> None:
+    stack.model.answer_json({"title": '"Walks in Porto"'}, when="walk in Porto")
+    async with caller(stack, user) as api, device(stack, user) as alone:
+        await alone.ask("Where can I walk in Porto?")
+        told = await alone.hears(Configuration, lambda body: body.title)
+        assert told.title == "Walks in Porto"
+        shown = await api.get(f"/conversations/{alone.id}")
+        assert shown.json()["title"] == "Walks in Porto"
+        await quiet(stack, alone, "marzipan")
+        assert len([each for each in stack.model.asked if about(NAMING, "walk")(each.user_text)]) == 1
+
+
+async def test_the_users_own_title_stays(stack: Stack, user: str) -> None:
+    gate = Gate()
+    stack.model.script("json", Script(gate, '{"title": "Something else"}'), when=about(NAMING, "walk"))
+    async with caller(stack, user) as api, device(stack, user) as alone:
+        await alone.ask("Where can I walk in Porto?")
+        await gate.reached()
+        changed = await api.patch(f"/conversations/{alone.id}", json={"title": "My walks"})
+        assert changed.status_code == 200
+        gate.open()
+        await quiet(stack, alone, "marzipan")
+        shown = await api.get(f"/conversations/{alone.id}")
+        assert shown.json()["title"] == "My walks"
+
+
+async def test_a_model_that_cannot_name_a_conversation_leaves_its_first_words(
+    stack: Stack, user: str
+) -> None:
+    stack.model.script("json", "no JSON at all", when=about(NAMING, "walk"))
+    async with device(stack, user) as alone:
+        await alone.ask("Where can I walk in Porto?")
+        told = await alone.hears(Configuration, lambda body: body.title)
+        assert told.title == "Where can I walk in Porto?"
+
+
+async def test_a_title_goes_with_an_erased_message_unless_its_user_gave_it(
+    stack: Stack, user: str, pool: Pool
+) -> None:
+    stack.model.answer_json({"title": "Walks in Porto"}, when="walk in Porto")
+    async with caller(stack, user) as api, device(stack, user) as alone:
+        asked = await alone.say("Where can I walk in Porto?")
+        await alone.answered(asked)
+        await alone.hears(Configuration, lambda body: body.title)
+        at = f"/conversations/{alone.id}"
+        assert (await api.delete(f"{at}/messages/{asked.id}")).status_code == 204
+        assert (await api.get(at)).json()["title"] == ""
+        again = await alone.say("And in Braga?")
+        await alone.answered(again)
+        await api.patch(at, json={"title": "My walks"})
+        assert (await api.delete(f"{at}/messages/{again.id}")).status_code == 204
+        assert (await api.get(at)).json()["title"] == "My walks"
+    assert (
+        await rows(pool, "SELECT key FROM alicia_meta WHERE ref = %s AND key = 'titleGiven'", alone.id) == []
+    )
+
+
+async def test_a_memory_deleted_during_an_answer_is_neither_brought_back_nor_recalled_again(
+    stack: Stack, user: str, pool: Pool
+) -> None:
+    stack.model.answer_json(PORTO, when="Porto")
+    async with caller(stack, user) as api, device(stack, user) as alone:
+        await alone.ask("I live in Porto.")
+        memory_id = (await stored(alone)).memory_id
+        held = stack.model.hold("You live in Porto.", when="Which town")
+        asked = await alone.say("Which town do I live in?")
+        await alone.hears(MemoryTrace, lambda body: body.action == "retrieved")
+        assert (await api.delete(f"/memories/{memory_id}")).status_code == 204
+        held.release_all()
+        await alone.answered(asked)
+        await alone.ask("So which town do I live in?")
+        assert len([each for each in alone.all(MemoryTrace) if each.action == "retrieved"]) == 1
+    assert await known(pool, user) == []
