@@ -5,6 +5,7 @@ import secrets
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -26,7 +27,8 @@ class Part:
 
     def __init__(self, command: str, home: Path, settings: dict[str, str], *ready: str) -> None:
         self.log = home / f"{command}-{secrets.token_hex(3)}.log"
-        self._command, self._home, self._settings, self._ready = command, home, settings, ready
+        self._command, self._home, self._ready = command, home, ready
+        self.settings = settings
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -40,7 +42,7 @@ class Part:
             self._process = subprocess.Popen(
                 # A run that is killed leaves nothing behind.
                 leashed(command, signal.SIGKILL, "same"),
-                env=environment(self._home, self._settings),
+                env=environment(self._home, self.settings),
                 stdout=output,
                 stderr=output,
             )
@@ -92,6 +94,8 @@ class Stack:
         *,
         auth: bool = True,
         host: str = "127.0.0.1",
+        scripted_speech: bool = False,
+        settings: Mapping[str, str] | None = None,
     ) -> None:
         self.home = home
         self.livekit = livekit
@@ -101,6 +105,8 @@ class Stack:
         self._host = host
         self.model = ScriptedServer()
         self._auth = auth
+        self._scripted_speech = scripted_speech
+        self._settings = settings or {}
         self._name = f"alicia-{secrets.token_hex(4)}"
         self._agents: list[Part] = []
 
@@ -151,6 +157,12 @@ class Stack:
             "ALICIA_LLM_TOOLS": "native",
             "ALICIA_AGENT_NAME": self._name,
             **({"ALICIA_AUTH_SECRET": SECRET} if self._auth else {}),
+            **(
+                {f"ALICIA_{each}_URL": self.model.url for each in ("STT", "TTS")}
+                if self._scripted_speech
+                else {}
+            ),
+            **self._settings,
         }
         return Part(command, self.home, settings, *ready)
 

@@ -1,6 +1,8 @@
 """What tests read from the tables to compare it with the wire."""
 
-from typing import LiteralString
+from typing import Any, LiteralString
+
+from psycopg.rows import dict_row
 
 from alicia.storage.pool import Pool
 
@@ -9,6 +11,13 @@ async def rows(pool: Pool, sql: LiteralString, *values: object) -> list[tuple[ob
     """All rows of a statement."""
     async with pool.connection() as conn:
         cursor = await conn.execute(sql, values)
+        return await cursor.fetchall()
+
+
+async def records(pool: Pool, sql: LiteralString, *values: object) -> list[dict[str, Any]]:
+    """All rows of a statement, each by its columns' names."""
+    async with pool.connection() as conn, conn.cursor(row_factory=dict_row) as cursor:
+        await cursor.execute(sql, values)
         return await cursor.fetchall()
 
 

@@ -1,0 +1,128 @@
+"""People who speak and listen in a room: a microphone that is always on, and ears for Alicia's track."""
+
+import asyncio
+import importlib.util
+import re
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from livekit import rtc
+
+from alicia.speech.segments import RATE, Samples
+from alicia.speech.sound import decode
+from support.device import Device
+
+FRAME = RATE // 50
+LOUD = 300
+BEST_OF_TIMES = "It was the best of times, it was the worst of times."
+PATIENCE = 30.0
+
+
+def recorded(start: float, end: float) -> bytes:
+    """Seconds of a human reading of "A Tale of Two Cities", which the speech-to-text model's wheel brings."""
+    spec = importlib.util.find_spec("moonshine_voice")
+    assert spec is not None
+    assert spec.origin is not None
+    samples = decode(Path(spec.origin).with_name("assets").joinpath("two_cities.wav").read_bytes())
+    return samples[round(start * RATE) : round(end * RATE)].tobytes()
+
+
+def best_of_times() -> bytes:
+    """`BEST_OF_TIMES`, spoken."""
+    return recorded(0.9, 4.75)
+
+
+def a_cough() -> bytes:
+    """A fifth of a second of voice, without a word."""
+    return recorded(1.45, 1.65)
+
+
+def word_errors(expected: str, heard: str) -> float:
+    """The share of words that were heard wrong."""
+    wanted, got = (re.findall(r"[a-z']+", text.lower()) for text in (expected, heard))
+    row = list(range(len(got) + 1))
+    for i, word in enumerate(wanted, 1):
+        before, row[0] = row[:], i
+        for j, other in enumerate(got, 1):
+            row[j] = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (word != other))
+    return row[-1] / max(1, len(wanted))
+
+
+class Person:
+    """Speaks through a device's microphone, and hears what Alicia says."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._words: asyncio.Queue[bytes] = asyncio.Queue()
+        self._heard: list[Samples] = []
+        self._arrival = asyncio.Condition()
+        self.source: rtc.AudioSource | None = None
+        device.room.room.on("track_subscribed", self._subscribed)  # pyright: ignore[reportUnknownMemberType]
+        for participant in device.room.room.remote_participants.values():
+            for publication in participant.track_publications.values():
+                if publication.track is not None:
+                    self._subscribed(publication.track)
+
+    async def take_microphone(self) -> None:
+        """Publish a microphone, which is silent until `say`."""
+        self.source = await self._device.room.publish_microphone(RATE)
+        self._device.room.start(self._speak(self.source))
+
+    async def say(self, pcm: bytes) -> None:
+        """Speak; returns when the last of it is on its way."""
+        self._words.put_nowait(pcm)
+        await self._words.join()
+
+    @property
+    def heard(self) -> Samples:
+        """All that came from Alicia's track."""
+        return np.concatenate([np.zeros(0, np.int16), *self._heard])
+
+    async def hears_her(self) -> None:
+        """Wait until there is sound."""
+        await self._until(lambda: any(_is_loud(piece) for piece in self._heard))
+
+    async def hears_silence(self, seconds: float = 1.0) -> None:
+        """Wait until there was no sound for a while."""
+        count = round(seconds * 100)
+        await self._until(
+            lambda: len(self._heard) >= count and not any(_is_loud(each) for each in self._heard[-count:])
+        )
+
+    def forget(self) -> None:
+        """Begin to listen anew."""
+        self._heard.clear()
+
+    async def _until(self, condition: object) -> None:
+        assert callable(condition)
+        async with self._arrival:
+            await asyncio.wait_for(self._arrival.wait_for(lambda: bool(condition())), PATIENCE)
+
+    async def _speak(self, source: rtc.AudioSource) -> None:
+        began, count = time.monotonic(), 0
+        while True:
+            pcm = b"" if self._words.empty() else self._words.get_nowait()
+            frames: Sequence[bytes] = [pcm[i : i + 2 * FRAME] for i in range(0, len(pcm), 2 * FRAME)]
+            for frame in frames or [b""]:
+                await source.capture_frame(rtc.AudioFrame(frame.ljust(2 * FRAME, b"\0"), RATE, 1, FRAME))
+                count += 1
+                # A microphone delivers what it hears when it hears it, not before.
+                await asyncio.sleep(max(0.0, began + count * 0.02 - time.monotonic()))
+            if pcm:
+                self._words.task_done()
+
+    def _subscribed(self, track: rtc.Track, *_: object) -> None:
+        if track.kind == rtc.TrackKind.KIND_AUDIO:
+            self._device.room.start(self._listen(track))
+
+    async def _listen(self, track: rtc.Track) -> None:
+        async for event in rtc.AudioStream.from_track(track=track, sample_rate=24_000, num_channels=1):
+            async with self._arrival:
+                self._heard.append(np.frombuffer(event.frame.data, np.int16))
+                self._arrival.notify_all()
+
+
+def _is_loud(samples: Samples) -> bool:
+    return bool(np.abs(samples).max(initial=0) > LOUD)
