@@ -65,6 +65,7 @@ class Config:
     mcp_config: Path | None = None
     agent_name: str = "alicia"
     otlp_endpoint: str | None = None
+    metrics_port: int | None = None
     log_level: LogLevel = "info"
 
     @classmethod
@@ -100,6 +101,7 @@ class Config:
             mcp_config=Path(mcp_config).expanduser().absolute() if mcp_config else None,
             agent_name=read.text("ALICIA_AGENT_NAME") or "alicia",
             otlp_endpoint=read.url("OTEL_EXPORTER_OTLP_ENDPOINT", "http", "https"),
+            metrics_port=read.port("ALICIA_METRICS_PORT"),
             log_level=cast("LogLevel", read.word("ALICIA_LOG_LEVEL", get_args(LogLevel), "info")),
         )
         config._check_exposure()

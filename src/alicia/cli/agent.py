@@ -15,15 +15,15 @@ def agent(notify: Annotated[int | None, typer.Option(hidden=True)] = None) -> No
 
     from alicia.agent.worker import run
     from alicia.cli.embedding import make_embedder
+    from alicia.cli.observing import observed
     from alicia.config import Config
     from alicia.local.notify import READY, tell
-    from alicia.telemetry import logs
 
     config = Config.from_environ()
-    logs.set_up(config.log_level)
 
     async def work() -> None:
         async with make_embedder(config) as embedder:
             await run(config, embedder, lambda: tell(notify, READY))
 
-    asyncio.run(work())
+    with observed(config, "alicia-agent", metrics_port=config.metrics_port):
+        asyncio.run(work())

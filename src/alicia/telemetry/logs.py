@@ -5,6 +5,18 @@ import sys
 from typing import Any
 
 import structlog
+from structlog.typing import EventDict
+
+from alicia.telemetry import tracing
+
+
+def _with_trace(logger: Any, name: str, event: EventDict) -> EventDict:
+    """Name the span that a line belongs to, so that logs and traces can be laid side by side."""
+    current = tracing.here()
+    if current is not None and current.context is not None:
+        event["trace_id"] = f"{current.context.trace_id:032x}"
+        event["span_id"] = f"{current.context.span_id:016x}"
+    return event
 
 
 def set_up(level: str = "info", *, terminal: bool | None = None) -> None:
@@ -12,6 +24,7 @@ def set_up(level: str = "info", *, terminal: bool | None = None) -> None:
     readable = sys.stderr.isatty() if terminal is None else terminal
     shared: list[structlog.typing.Processor] = [
         structlog.contextvars.merge_contextvars,
+        _with_trace,
         structlog.stdlib.add_logger_name,
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
@@ -35,3 +48,7 @@ def set_up(level: str = "info", *, terminal: bool | None = None) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
+    logging.getLogger("alicia").setLevel(level.upper())
+    if root.level < logging.INFO:
+        # Libraries that talk to models write whole prompts into their debug logs.
+        root.setLevel(logging.INFO)

@@ -1,0 +1,167 @@
+"""What an operator sees of a turn: one trace, numbers, and logs that tell nothing of what was said."""
+
+import asyncio
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from alicia import ids
+from alicia.local import ports
+from alicia.protocol.envelope import decode
+from alicia.protocol.messages import UserMessage
+from alicia.storage.pool import Pool
+from alicia.telemetry import tracing
+from support.collector import Collector
+from support.device import Device, device
+from support.scripted import Script, Text, ToolCall
+from support.servers import LiveKitServer
+from support.stack import Part, Stack
+from support.tables import rows
+from support.up import eventually
+
+CLIENT = {tracing.TRACE_ID: "0af7651916cd43dd8448eb211c80319c", tracing.TURN_ID: "b7ad6b7169203331"}
+
+
+class Watched(Stack):
+    """A stack whose traces are collected and whose numbers can be asked for, and that logs all it would."""
+
+    def __init__(self, home: Path, database_url: str, livekit: LiveKitServer, collector: str) -> None:
+        super().__init__(home, database_url, livekit)
+        self.metrics_port = ports.choose()
+        self._collector = collector
+
+    def _part(self, command: str, *ready: str) -> Part:
+        part = super()._part(command, *ready)
+        part.settings |= {
+            "ALICIA_LOG_LEVEL": "debug",
+            "ALICIA_METRICS_PORT": str(self.metrics_port),
+            "OTEL_EXPORTER_OTLP_ENDPOINT": self._collector,
+            "OTEL_BSP_SCHEDULE_DELAY": "100",
+        }
+        return part
+
+    def count(self, name: str, **labels: str) -> float:
+        """What the agent counted."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}/metrics") as answer:
+            families = text_string_to_metric_families(answer.read().decode())
+        found = [sample for family in families for sample in family.samples if sample.name == name]
+        return sum(sample.value for sample in found if labels.items() <= sample.labels.items())
+
+
+@pytest.fixture(scope="module")
+def collector() -> Iterator[Collector]:
+    with Collector() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def watched(
+    tmp_path_factory: pytest.TempPathFactory, database_url: str, livekit: LiveKitServer, collector: Collector
+) -> Iterator[Watched]:
+    with Watched(tmp_path_factory.mktemp("watched"), database_url, livekit, collector.url) as opened:
+        yield opened
+
+
+async def ask(alone: Device, text: str) -> UserMessage:
+    """Ask within the client's own trace, and wait for the answer."""
+    message = UserMessage(conversation_id=alone.id, id=ids.new(ids.MessageId), content=text)
+    alone.session.submit(message, CLIENT)
+    envelope = alone.session.next_to_send()
+    assert envelope
+    await alone.send(envelope)
+    await alone.answered(message)
+    return message
+
+
+def use_a_tool(watched: Watched) -> None:
+    watched.model.reset()
+    watched.model.chat(Script(ToolCall("calculator", {"expression": "6 * 7"})))
+    watched.model.chat(Script(Text("Pomegranates. Many.")))
+
+
+async def test_a_turn_is_one_trace_and_every_envelope_and_row_names_it(
+    watched: Watched, collector: Collector, user: str, pool: Pool
+) -> None:
+    use_a_tool(watched)
+    async with device(watched, user) as alone:
+        await ask(alone, "How many?")
+        metas = [decode(data).meta or {} for data in alone.log]
+        refs = [decode(data).body for data in alone.log]
+
+    def ours() -> list[str]:
+        mine = bytes.fromhex(CLIENT[tracing.TRACE_ID])
+        return [span.name for span in collector.spans if span.trace_id == mine]
+
+    await asyncio.to_thread(eventually, lambda: "answer" in ours(), "the answer's span has come")
+    names = ours()
+    assert {"message", "answer", "recall", "model", "tool", "commit"} == set(names)
+    assert names.count("model") == 2
+    spans = {span.span_id: span for span in collector.spans}
+    for span in spans.values():
+        parent = spans.get(span.parent_span_id)
+        if span.name == "message":
+            assert span.parent_span_id.hex() == CLIENT[tracing.TURN_ID]
+        elif span.name == "answer":
+            assert parent
+            assert parent.name == "message"
+        else:
+            assert parent
+            assert parent.name in ("message", "answer", "model", "tool")
+
+    assert len(metas) > 5
+    assert {meta[tracing.TRACE_ID] for meta in metas} == {CLIENT[tracing.TRACE_ID]}
+    assert {bytes.fromhex(meta[tracing.SPAN_ID]) for meta in metas} <= set(spans)
+    numbered = [(meta[tracing.SPAN_ID], meta[tracing.COUNTER]) for meta in metas]
+    assert len(set(numbered)) == len(numbered)
+    for body, meta in zip(refs, metas, strict=True):
+        stored = await rows(
+            pool,
+            "SELECT key, value FROM alicia_meta WHERE ref = %s AND key = %s",
+            getattr(body, "id", alone.id),
+            tracing.SPAN_ID,
+        )
+        assert (tracing.SPAN_ID, meta[tracing.SPAN_ID]) in stored
+
+
+async def test_a_turn_is_counted_and_timed(watched: Watched, user: str) -> None:
+    before = watched.count("alicia_turns_total", status="completed")
+    use_a_tool(watched)
+    async with device(watched, user) as alone:
+        await alone.ask("How many?")
+    await asyncio.to_thread(
+        eventually,
+        lambda: watched.count("alicia_turns_total", status="completed") == before + 1,
+        "the turn is counted",
+    )
+    for stage in ("recall", "model", "tool", "commit"):
+        assert watched.count("alicia_stage_seconds_count", stage=stage) > 0, stage
+    for name in (
+        "alicia_first_sentence_seconds_count",
+        "alicia_tool_uses_total",
+        "alicia_memory_hits_count",
+        "alicia_replays_total",
+        "alicia_pool_connections",
+        "alicia_jobs",
+    ):
+        assert watched.count(name) > 0, name
+    for name in ("alicia_model_errors_total", "alicia_questions_waiting", "alicia_stand_downs_total"):
+        assert watched.count(name) == 0, name
+
+
+async def test_neither_logs_nor_traces_tell_what_was_said(
+    watched: Watched, collector: Collector, user: str
+) -> None:
+    use_a_tool(watched)
+    async with device(watched, user) as alone:
+        message = await ask(alone, "How many persimmons?")
+    said = watched.agent.log.read_text() + watched.api.log.read_text()
+    assert message.conversation_id in said
+    assert CLIENT[tracing.TRACE_ID] in said
+    for word in ("persimmon", "Pomegranate", "6 * 7"):
+        assert word not in said
+        assert all(word.encode() not in body for body in collector.bodies)
+    for secret in (watched.livekit.api_secret, watched.database_url, watched.token(user)):
+        assert secret not in said
