@@ -1,0 +1,120 @@
+"""Talking into what Alicia says: who stops her, who does not, and what she remembers of it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from alicia.protocol.messages import (
+    AssistantSentence,
+    AudioChunk,
+    ControlStop,
+    StartAnswer,
+    Transcription,
+    UserMessage,
+)
+from support.device import Device, device
+from support.speech import Person, a_cough, best_of_times, recorded
+from support.stack import Stack
+
+VOICE = ("streaming", "voice")
+LONG = (
+    "One is the first of all numbers. Two comes after it, and is even. Three is the number of wishes. "
+    "Four is the number of seasons. Five is the number of fingers on a hand."
+)
+
+
+@asynccontextmanager
+async def speaking(stack: Stack, user: str) -> AsyncGenerator[tuple[Device, Person, StartAnswer]]:
+    """Alicia is in the middle of a long answer, and somebody with a microphone listens."""
+    stack.model.say(LONG)
+    async with device(stack, user, features=VOICE) as phone:
+        person = Person(phone)
+        await person.take_microphone()
+        await phone.say("Count for me, please.")
+        start = await phone.hears(StartAnswer)
+        await person.hears_her()
+        yield phone, person, start
+
+
+async def test_who_talks_into_an_answer_is_heard_and_what_was_not_said_is_forgotten(
+    scripted_stack: Stack, user: str
+) -> None:
+    scripted_stack.model.hear("That is enough, tell me about apples.")
+    scripted_stack.model.say("Apples are red.", when="apples")
+    async with speaking(scripted_stack, user) as (phone, person, start):
+        await person.say(best_of_times())
+        stop = await phone.hears(ControlStop)
+        question = await phone.hears(UserMessage, lambda body: body.audio_id is not None)
+        await phone.answered(question)
+
+    said = [each for each in phone.all(AssistantSentence) if each.previous_id == start.id]
+    spoken = {each.id for each in phone.all(AudioChunk)}
+    broken = next(each for each in said if each.id == stop.sentence_id)
+    assert (stop.target_id, stop.stop_type) == (start.id, "all")
+    assert broken.id in spoken
+    assert not {each.id for each in said if each.sequence > broken.sequence} & spoken
+    assert stop.heard_characters is not None
+    assert question.previous_id == start.id
+
+    before = "".join(each.text for each in said if each.sequence < broken.sequence)
+    heard = (before + broken.text[: stop.heard_characters]).strip()
+    assert LONG.startswith(heard)
+    asked = [each for each in scripted_stack.model.chats if each.user_text.endswith(question.content)]
+    prompt = asked[0].json["messages"]
+    remembered = next(each["content"] for each in reversed(prompt) if each["role"] == "assistant")
+    assert remembered in (f"{heard}…", heard)
+    assert "fingers" not in remembered
+
+
+async def test_a_cough_and_an_mhm_do_not_stop_her(scripted_stack: Stack, user: str) -> None:
+    scripted_stack.model.hear(" ")
+    scripted_stack.model.hear("Mhm.")
+    async with speaking(scripted_stack, user) as (phone, person, start):
+        await person.say(a_cough())
+        await person.say(bytes(32_000) + a_cough())
+        await phone.closed(start.id)
+        last = phone.all(AssistantSentence)[-1]
+        await phone.hears(AudioChunk, lambda chunk: chunk.id == last.id)
+        await person.hears_silence()
+
+    assert not phone.all(ControlStop)
+    assert not phone.all(Transcription)
+    assert len(phone.all(UserMessage)) == 1
+
+
+async def test_after_a_false_alarm_she_goes_on_where_she_was(scripted_stack: Stack, user: str) -> None:
+    scripted_stack.model.hear(" ")
+    async with speaking(scripted_stack, user) as (phone, person, start):
+        await person.say(recorded(1.0, 2.6))
+        await phone.closed(start.id)
+        last = phone.all(AssistantSentence)[-1]
+        await phone.hears(AudioChunk, lambda chunk: chunk.id == last.id)
+        await person.hears_silence()
+
+    spoken = {each.id: each.duration_ms for each in phone.all(AudioChunk)}
+    sounding = (abs(person.heard) > 300).reshape(-1, 240).any(axis=1).sum() * 10
+    assert spoken.keys() == {each.id for each in phone.all(AssistantSentence) if each.text.strip()}
+    assert not phone.all(ControlStop)
+    assert abs(sounding - sum(spoken.values())) < 500
+
+
+async def test_a_device_can_have_silence_while_the_text_goes_on(scripted_stack: Stack, user: str) -> None:
+    answer = scripted_stack.model.hold(LONG)
+    async with device(scripted_stack, user, features=VOICE) as phone:
+        person = Person(phone)
+        await phone.say("Count for me, please.")
+        start = await phone.hears(StartAnswer)
+        answer.release(10)
+        await person.hears_her()
+        await phone.submit(ControlStop(conversation_id=phone.id, target_id=start.id, stop_type="speech"))
+        stop = await phone.hears(ControlStop)
+        answer.release_all()
+        closing = await phone.closed(start.id)
+        await person.hears_silence()
+
+    said = [each for each in phone.all(AssistantSentence) if each.previous_id == start.id]
+    assert closing.status == "completed"
+    assert "".join(each.text for each in said) == LONG
+    assert {each.id for each in phone.all(AudioChunk)} <= {said[0].id}
+    assert stop.sentence_id == said[0].id
+    assert stop.heard_characters is not None
+    assert stop.heard_characters <= len(said[0].text)
