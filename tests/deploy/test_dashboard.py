@@ -16,7 +16,7 @@ SUFFIXES = ("_bucket", "_count", "_sum", "_total")
 def counted() -> dict[str, frozenset[str]]:
     """Every metric of ours, with its labels."""
     named = {
-        each.describe()[0].name: frozenset[str](each._labelnames)  # pyright: ignore
+        str(each.describe()[0].name): frozenset[str](each._labelnames)  # pyright: ignore
         for each in vars(metrics).values()
         if isinstance(each, Counter | Gauge | Histogram)
     }
