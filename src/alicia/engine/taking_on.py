@@ -8,6 +8,9 @@ from alicia import ids
 from alicia.engine.prompt import Turn
 from alicia.engine.tool_words import LONGEST_NOTE, MOST_NOTES, note, quoted
 from alicia.engine.turn import Question
+from alicia.protocol.envelope import decode
+from alicia.protocol.messages import ControlStop
+from alicia.storage.heard import places, stops
 from alicia.storage.messages import history
 from alicia.storage.meta import meta_of
 from alicia.storage.pool import Connection
@@ -29,6 +32,7 @@ async def read_turns(conn: Connection, owner: str, conversation_id: ids.Conversa
         answer_id: "\n".join(note(use.tool_name, use.arguments, quoted(use.result)) for use in uses)
         for answer_id, uses in groupby(used, lambda use: use.message_id)
     }
+    heard = await _heard(conn, conversation_id, answers)
     return [
         Turn(
             id=each.id,
@@ -36,9 +40,24 @@ async def read_turns(conn: Connection, owner: str, conversation_id: ids.Conversa
             text=each.contents,
             previous_id=each.previous_id,
             used=notes.get(each.id, ""),
+            heard=heard.get(each.id),
         )
         for each in messages
     ]
+
+
+async def _heard(
+    conn: Connection, conversation_id: ids.ConversationId, answers: Sequence[str]
+) -> dict[str, int]:
+    """How many characters of the answers that somebody talked into were heard."""
+    envelopes = await stops(conn, conversation_id, answers, ControlStop.CODE)
+    bodies = [decode(data).body for data in envelopes]
+    told = [body for body in bodies if isinstance(body, ControlStop) and body.stop_type == "all"]
+    cut = [body for body in told if body.heard_characters is not None]
+    before = await places(conn, [body.sentence_id for body in cut if body.sentence_id])
+    return {
+        body.target_id: before.get(body.sentence_id or "", 0) + (body.heard_characters or 0) for body in cut
+    }
 
 
 async def read_questions(conn: Connection, conversation_id: ids.ConversationId) -> list[Question]:
