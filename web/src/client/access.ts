@@ -37,10 +37,10 @@ export async function knock(conversationId: string | undefined, device: string, 
 }
 
 /** A call to the server; anything but success becomes `Unavailable` or `Refused`. */
-export async function ask(path: string, signal: AbortSignal, init: RequestInit = {}): Promise<Response> {
+export async function ask(path: string, signal: AbortSignal, init: RequestInit = {}, patience = PATIENCE): Promise<Response> {
   let answer: Response;
   try {
-    answer = await fetch(path, { ...init, cache: "no-store", signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]) });
+    answer = await fetch(path, { ...init, cache: "no-store", signal: AbortSignal.any([signal, AbortSignal.timeout(patience)]) });
   } catch (error) {
     signal.throwIfAborted();
     throw new Unavailable("The server does not answer.", { cause: error });

@@ -16,7 +16,9 @@ import type { Shown } from "./message";
 import { Outbox } from "./outbox";
 import { readPacket } from "./packet";
 import { type Pages, Past } from "./past";
+import { followed, type Preferred } from "./preferences";
 import { ClientSession, type Outgoing } from "./session";
+import type { Settings } from "./settings";
 import { Transcript } from "./transcript";
 
 /** What a view shows. A new object whenever something has changed. */
@@ -45,6 +47,10 @@ export interface Helpers {
   knock?: (id: string | undefined, device: string, signal: AbortSignal) => Promise<Access>;
   join?: Join;
   pages?: () => Pages;
+  /** The user's settings, as soon as they are known. */
+  settings?: () => Settings | undefined;
+  /** The conversation's preferences are to be these. */
+  prefer?: (id: string, preferences: Preferred) => void;
 }
 
 export const isDraft = (id: string): boolean => id.startsWith("draft_");
@@ -65,6 +71,7 @@ export class Conversation {
   #loading: boolean;
   #head = 0;
   #loadingOlder: Promise<void> | undefined;
+  #preferences: Preferred | undefined;
 
   constructor(
     public id: string,
@@ -75,12 +82,13 @@ export class Conversation {
     this.#session = new ClientSession(isDraft(id) ? "" : (id as ConversationId), 0);
     this.#driver = new Driver({
       session: this.#session,
-      settings: {
+      settings: () => ({
         device: helpers.device,
         clientVersion: "alicia-web",
         features: ["streaming"],
+        preferences: { ...followed({}, helpers.settings?.()), timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone },
         ...(helpers.language && { preferredLanguage: helpers.language }),
-      },
+      }),
       knock: (signal) => (helpers.knock ?? knock)(this.#session.conversationId || undefined, helpers.device, signal),
       join: helpers.join ?? joinRoom,
       take: (packet) => this.#take(packet),
@@ -164,6 +172,12 @@ export class Conversation {
   choose(id: string): void {
     this.#transcript.choose(id);
     this.#changed();
+  }
+
+  /** Let the conversation have what the user's settings say. */
+  follow(): void {
+    const next = this.#preferences && followed(this.#preferences, this.helpers.settings?.());
+    if (next) this.helpers.prefer?.(this.id, next);
   }
 
   /** Bring a page of older messages, if there are any; what can't be had now can be asked for again. */
@@ -292,6 +306,8 @@ export class Conversation {
       this.#past = this.#openPast();
       this.helpers.named?.(draft, opened);
     }
+    this.#preferences = body.preferences;
+    this.follow();
     if (body.title && body.title !== this.#title) {
       this.#title = body.title;
       this.#tellKnown();

@@ -1,9 +1,12 @@
+import { call } from "./calls";
 import { Conversation, isDraft } from "./conversation";
 import { openDatabase } from "./database";
 import { nameDevice } from "./device";
 import { newId } from "./ids";
 import { Library } from "./library";
 import { Outbox } from "./outbox";
+import { Preferences } from "./preferences";
+import { eraseEverything } from "./settings";
 import { whoAmI } from "./user";
 
 const LINGER = 1_000;
@@ -13,6 +16,7 @@ export class Desk {
   #open = new Map<string, Conversation>();
   #leaving = new Map<Conversation, () => void>();
   #stop = new AbortController();
+  readonly preferences = new Preferences();
   /** A draft in view has got its id. */
   onNamed: (draft: string, id: string) => void = () => undefined;
 
@@ -29,6 +33,10 @@ export class Desk {
     void navigator.storage?.persist?.();
     const desk = new Desk(database, device, new Library(database));
     await desk.library.open();
+    desk.preferences.subscribe(() => {
+      for (const conversation of desk.#open.values()) conversation.follow();
+    });
+    void desk.preferences.read();
     void desk.library.refresh(desk.#stop.signal);
     void desk.#sendWhatWaits();
     const nudge = () => {
@@ -51,6 +59,8 @@ export class Desk {
       database: this.database,
       device: this.device,
       language: navigator.language,
+      settings: this.preferences.current,
+      prefer: (each, preferences) => void call("PATCH", `/conversations/${each}`, { preferences }).catch(() => undefined),
       known: (entry) => void this.library.know(entry),
       named: (draft, real) => {
         // What this tab opened moves along; what another tab opened is opened anew.
@@ -87,6 +97,20 @@ export class Desk {
     };
     this.#leaving.get(conversation)?.();
     this.#leaving.set(conversation, stay);
+  }
+
+  /** Erase everything, on the server and in this browser. Throws Refused or Unavailable if the server did not. */
+  async erase(): Promise<void> {
+    await eraseEverything();
+    this.#stop.abort();
+    await Promise.all([...this.#open.values()].map((conversation) => conversation.close()));
+    const { name } = this.database;
+    this.database.close();
+    await new Promise((resolve) => {
+      const deleting = indexedDB.deleteDatabase(name);
+      deleting.onsuccess = deleting.onerror = deleting.onblocked = resolve;
+    });
+    sessionStorage.clear();
   }
 
   async #sendWhatWaits(): Promise<void> {

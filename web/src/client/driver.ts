@@ -21,7 +21,7 @@ export type Connection =
 
 export interface Surroundings {
   session: ClientSession;
-  settings: Configuration;
+  settings: () => Configuration;
   knock: (signal: AbortSignal) => Promise<Access>;
   join: Join;
   /** Take a packet of the agent's; true if the agent's Configuration was in it. */
@@ -109,7 +109,7 @@ export class Driver {
     }
     if (this.#configure.due(now)) {
       this.#configure.wait(now);
-      await link.send(encode(session.configuration(settings)));
+      await link.send(encode(session.configuration(settings())));
     }
     if (this.#configure.at !== undefined) return;
     if (this.#resend.due(now)) session.resend();

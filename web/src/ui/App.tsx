@@ -1,13 +1,17 @@
-import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
+import { Suspense, useCallback, useEffect, useState, useSyncExternalStore } from "react";
 
 import type { Conversation } from "../client/conversation";
 import type { Desk } from "../client/desk";
 import { ConversationView } from "./ConversationView";
 import { IconButton } from "./icons";
+import { part } from "./part";
 import { goTo, renameHere, useRoute } from "./route";
 import { Sidebar } from "./sidebar/Sidebar";
 import { titleOf } from "./sidebar/titles";
 import { useShelf } from "./sidebar/useShelf";
+
+const MemoryView = part(() => import("./memory/MemoryView"));
+const SettingsView = part(() => import("./settings/SettingsView"));
 
 /** The page: the list of conversations, and the one that the address names, or a new one. */
 export function App({ desk }: { desk: Desk }) {
@@ -17,9 +21,10 @@ export function App({ desk }: { desk: Desk }) {
   const entries = useSyncExternalStore(desk.library.subscribe, desk.library.list);
   const named = route.place === "conversation" ? route.id : undefined;
   const id = named ? desk.library.real(named) : draft;
-  const conversation = useConversation(desk, id);
+  const talking = route.place === "conversation";
+  const conversation = useConversation(desk, talking ? id : undefined);
   const entry = entries.find((each) => each.id === id);
-  const title = titleOf(entry);
+  const title = { conversation: titleOf(entry), memory: "Memory", settings: "Settings" }[route.place];
 
   useEffect(() => {
     desk.onNamed = (from, to) => {
@@ -28,8 +33,8 @@ export function App({ desk }: { desk: Desk }) {
     };
   }, [desk]);
   useEffect(() => {
-    document.title = entry ? `${title} · Alicia` : "Alicia";
-  }, [entry, title]);
+    document.title = entry || !talking ? `${title} · Alicia` : "Alicia";
+  }, [entry, talking, title]);
   useEffect(() => {
     if (!listOpen) return undefined;
     const before = document.activeElement;
@@ -77,12 +82,16 @@ export function App({ desk }: { desk: Desk }) {
             <IconButton icon="plus" label="New conversation" onClick={begin} />
           </div>
         </header>
+        <Suspense>
+          {route.place === "memory" && <MemoryView preferences={desk.preferences} wanted={route.id} />}
+          {route.place === "settings" && <SettingsView desk={desk} />}
+        </Suspense>
         {conversation && (
           <ConversationView
             key={draftKey(conversation)}
             conversation={conversation}
             reachable={desk.library.reachable}
-            messageId={route.place === "conversation" ? route.messageId : undefined}
+            messageId={talking ? route.messageId : undefined}
             onBegin={() => {
               if (!named) goTo(conversation.id);
             }}
@@ -93,9 +102,10 @@ export function App({ desk }: { desk: Desk }) {
   );
 }
 
-function useConversation(desk: Desk, id: string): Conversation | undefined {
+function useConversation(desk: Desk, id: string | undefined): Conversation | undefined {
   const [conversation, setConversation] = useState<Conversation>();
   useEffect(() => {
+    if (id === undefined) return undefined;
     const opened = desk.open(id);
     setConversation(opened);
     return () => desk.leave(opened);

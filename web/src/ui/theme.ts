@@ -1,13 +1,14 @@
-import { useEffect, useState } from "react";
+import { useSyncExternalStore } from "react";
 
 export type Theme = "auto" | "light" | "dark";
 
 const KEY = "alicia.theme";
-const ORDER: Theme[] = ["auto", "light", "dark"];
+export const THEMES: readonly Theme[] = ["auto", "light", "dark"];
+const listeners = new Set<() => void>();
 
 export function readTheme(): Theme {
   const kept = localStorage.getItem(KEY);
-  return ORDER.find((each) => each === kept) ?? "auto";
+  return THEMES.find((each) => each === kept) ?? "auto";
 }
 
 /** Let the page have this theme; "auto" is whatever the system has. */
@@ -16,12 +17,23 @@ export function applyTheme(theme: Theme): void {
   else document.documentElement.dataset["theme"] = theme;
 }
 
-/** The theme, and a switch to the next one. */
-export function useTheme(): [Theme, () => void] {
-  const [theme, setTheme] = useState(readTheme);
-  useEffect(() => {
-    applyTheme(theme);
-    localStorage.setItem(KEY, theme);
-  }, [theme]);
-  return [theme, () => setTheme(ORDER[(ORDER.indexOf(theme) + 1) % ORDER.length] ?? "auto")];
+function setTheme(theme: Theme): void {
+  applyTheme(theme);
+  localStorage.setItem(KEY, theme);
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** The theme, and how to choose another. */
+export function useTheme(): [Theme, (theme: Theme) => void] {
+  return [useSyncExternalStore(subscribe, readTheme), setTheme];
+}
+
+/** The one after this, for a button that goes round. */
+export function nextTheme(theme: Theme): Theme {
+  return THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "auto";
 }

@@ -3,8 +3,8 @@ import { useState } from "react";
 import type { Library } from "../../client/library";
 import type { Entry } from "../../client/shelf";
 import { Icon, IconButton, type IconName } from "../icons";
-import type { Route } from "../route";
-import { type Theme, useTheme } from "../theme";
+import { goTo, type Route } from "../route";
+import { nextTheme, type Theme, useTheme } from "../theme";
 import { Entries } from "./Entries";
 import { Results } from "./Results";
 import type { Shelf } from "./useShelf";
@@ -29,7 +29,7 @@ const THEMES: Record<Theme, { icon: IconName; words: string }> = {
 
 /** The conversations, and the ways to the rest of the page. */
 export function Sidebar({ library, entries, current, place, shelf, open, onNew, onClose }: Props) {
-  const [theme, nextTheme] = useTheme();
+  const [theme, setTheme] = useTheme();
   const [query, setQuery] = useState("");
   const here = place === "conversation" ? current : "";
   return (
@@ -67,8 +67,27 @@ export function Sidebar({ library, entries, current, place, shelf, open, onNew, 
         )}
       </div>
       <footer>
-        <IconButton icon={THEMES[theme].icon} label={THEMES[theme].words} onClick={nextTheme} />
+        <Way icon="memory" name="Memory" to="memory" here={place === "memory"} onGo={onClose} />
+        <Way icon="settings" name="Settings" to="settings" here={place === "settings"} onGo={onClose} />
+        <IconButton icon={THEMES[theme].icon} label={THEMES[theme].words} onClick={() => setTheme(nextTheme(theme))} />
       </footer>
     </nav>
+  );
+}
+
+function Way({ icon, name, to, here, onGo }: { icon: IconName; name: string; to: string; here: boolean; onGo: () => void }) {
+  return (
+    <a
+      href={`#${to}`}
+      className="way"
+      aria-current={here ? "page" : undefined}
+      onClick={(event) => {
+        event.preventDefault();
+        goTo(to);
+        onGo();
+      }}
+    >
+      <Icon name={icon} /> {name}
+    </a>
   );
 }

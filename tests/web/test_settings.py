@@ -1,0 +1,136 @@
+"""Settings: how Alicia speaks, what she may use, and what becomes of the user's data."""
+
+import zipfile
+from pathlib import Path
+
+import httpx2
+import pytest
+from playwright.async_api import Browser, BrowserContext, expect
+
+from support.browser import OpenTab, Tab, Theme
+from support.stack import Stack
+
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("web")]
+
+
+async def opened(open_tab: OpenTab) -> Tab:
+    tab = await open_tab()
+    await tab.page.get_by_role("link", name="Settings").click()
+    await expect(tab.page.get_by_role("heading", name="Voice")).to_be_visible()
+    return tab
+
+
+async def test_what_is_chosen_holds_in_every_conversation(
+    web: Stack, open_tab: OpenTab, api: httpx2.AsyncClient
+) -> None:
+    web.model.say("Noted.", always=True)
+    tab = await open_tab()
+    await tab.say("An older conversation.")
+    await expect(tab.answers).to_contain_text("Noted.")
+    older = tab.conversation_id
+    await tab.page.get_by_role("link", name="Settings").click()
+    await tab.page.get_by_label("Speed").fill("1.5")
+    await tab.page.get_by_label("Speed").press("ArrowRight")
+    await tab.page.get_by_label("Language").select_option("de")
+    await tab.page.get_by_role("switch", name="Keep recordings").click()
+    await expect(tab.page.get_by_role("switch", name="Keep recordings")).not_to_be_checked()
+    wanted = {"speed": 1.6, "language": "de", "recording": False}
+    assert (await api.get("/settings")).json() | wanted == (await api.get("/settings")).json()
+    await tab.click("New conversation", tab.page.get_by_role("navigation"))
+    await tab.say("A newer conversation.")
+    await expect(tab.answers).to_contain_text("Noted.")
+    newer = (await api.get(f"/conversations/{tab.conversation_id}")).json()["preferences"]
+    assert newer | wanted == newer
+    async with tab.page.expect_response(lambda response: response.request.method == "PATCH"):
+        await tab.page.goto(f"{web.url}/#{older}")
+        await tab.page.reload()
+    held = (await api.get(f"/conversations/{older}")).json()["preferences"]
+    assert held | wanted == held
+    defaults = {"speed": None, "language": None, "recording": None}
+    (await api.patch("/settings", json=defaults)).raise_for_status()
+
+
+async def test_a_tool_can_be_switched_off(open_tab: OpenTab, api: httpx2.AsyncClient) -> None:
+    tab = await opened(open_tab)
+    switch = tab.page.get_by_role("switch", name="calculator")
+    await expect(switch).to_be_checked()
+    await switch.click()
+    await expect(switch).not_to_be_checked()
+    tools = {each["name"]: each["enabled"] for each in (await api.get("/tools")).json()["items"]}
+    assert tools["calculator"] is False
+    await switch.click()
+    await expect(switch).to_be_checked()
+
+
+async def test_everything_can_be_taken_away_and_brought_back(open_tab: OpenTab, tmp_path: Path) -> None:
+    tab = await opened(open_tab)
+    async with tab.page.expect_download() as saved:
+        await tab.page.get_by_role("link", name="Download").click()
+    archive = tmp_path / "alicia.zip"
+    await (await saved.value).save_as(archive)
+    assert "alicia_conversations.jsonl" in zipfile.ZipFile(archive).namelist()
+    async with tab.page.expect_file_chooser() as chosen:
+        await tab.click("Choose a file")
+    await (await chosen.value).set_files(archive)
+    await expect(tab.page.get_by_text("All of it was here already.")).to_be_visible()
+    async with tab.page.expect_file_chooser() as chosen:
+        await tab.click("Choose a file")
+    other = tmp_path / "other.zip"
+    other.write_bytes(b"no archive")
+    await (await chosen.value).set_files(other)
+    await expect(tab.page.get_by_text("This is no archive of Alicia's")).to_be_visible()
+
+
+async def test_erasing_everything_needs_the_words_and_leaves_nothing(
+    stack: Stack, user: str, context: BrowserContext
+) -> None:
+    stack.model.say("A secret answer.")
+    page = await context.new_page()
+    await page.goto(stack.url)
+    tab = Tab(page, stack.url)
+    await page.get_by_label("Your token").fill(stack.token(user))
+    await page.get_by_label("Your token").press("Enter")
+    await tab.say("A secret question.")
+    await expect(tab.answers).to_contain_text("A secret answer.")
+    await page.get_by_role("link", name="Settings").click()
+    await expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    await tab.click("Erase…")
+    button = page.get_by_role("button", name="Erase everything")
+    field = page.get_by_label("This can’t be undone.")
+    await expect(field).to_be_focused()
+    await field.fill("erase")
+    await expect(button).to_be_disabled()
+    await field.fill("Erase everything")
+    await button.click()
+    await expect(page.get_by_role("heading", name="What is on your mind?")).to_be_visible()
+    await expect(page.get_by_text("Your conversations will be listed here.")).to_be_visible()
+    headers = {"Authorization": f"Bearer {stack.token(user)}"}
+    async with httpx2.AsyncClient(base_url=f"{stack.url}/api/v1", headers=headers) as api:
+        assert (await api.get("/conversations")).json()["items"] == []
+    names: list[str] = await page.evaluate("async () => (await indexedDB.databases()).map(({name}) => name)")
+    assert names == [f"alicia:{user}"]
+    held: int = await page.evaluate(
+        """name => new Promise(resolve => {
+            indexedDB.open(name).onsuccess = ({target: {result: database}}) => {
+                database.transaction('stanzas').objectStore('stanzas').count().onsuccess = ({target}) =>
+                    resolve(target.result)
+            }
+        })""",
+        f"alicia:{user}",
+    )
+    assert held == 0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_axe_finds_no_serious_fault(browser: Browser, web: Stack, axe: str, theme: Theme) -> None:
+    context = await browser.new_context(color_scheme=theme, reduced_motion="reduce")
+    tab = await Tab.open(context, f"{web.url}")
+    await tab.page.get_by_role("link", name="Settings").click()
+    await expect(tab.page.get_by_role("switch", name="calculator")).to_be_visible()
+    await tab.click("Erase…")
+    assert await tab.axe(axe) == []
+    await tab.page.set_viewport_size({"width": 360, "height": 740})
+    assert await tab.axe(axe) == []
+    width: int = await tab.page.evaluate("document.querySelector('.sheet').scrollWidth")
+    assert width <= 360
+    await context.close()
