@@ -156,6 +156,19 @@ def test_an_address_that_others_reach_is_refused_without_a_login(tmp_path: Path)
     assert "ALICIA_AUTH_SECRET" in ended.stderr
 
 
+@pytest.mark.parametrize("command", ["up", "agent"])
+def test_a_mistake_in_the_file_of_mcp_servers_is_told_before_anything_starts(
+    tmp_path: Path, command: str
+) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {"files": {}}}')
+    settings = {**_own_port(), "ALICIA_MCP_CONFIG": str(file), **ELSEWHERE}
+    ended = run_alicia(command, home=tmp_path / "home", settings=settings)
+    assert ended.returncode == 1
+    assert "ALICIA_MCP_CONFIG: the server 'files' must have either a command or a url." in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
 def test_the_doctor_names_what_is_wrong_and_fails(tmp_path: Path) -> None:
     settings = {
         **_own_port(),
@@ -168,6 +181,15 @@ def test_the_doctor_names_what_is_wrong_and_fails(tmp_path: Path) -> None:
     assert "did you mean ALICIA_DATABASE_URL?" in findings["Settings"]["text"]
     assert "no answer from the language model" in findings["Language model"]["text"]
     assert {part for part, finding in findings.items() if not finding["ok"]} == {"Settings", "Language model"}
+
+
+ELSEWHERE = {
+    "ALICIA_DATABASE_URL": "postgresql://nobody@127.0.0.1:9/nothing",
+    "ALICIA_LIVEKIT_URL": "ws://127.0.0.1:9",
+    "ALICIA_LIVEKIT_API_KEY": "key",
+    "ALICIA_LIVEKIT_API_SECRET": "secret",
+    "ALICIA_LLM_URL": "http://127.0.0.1:9/v1",
+}
 
 
 def _own_port() -> dict[str, str]:

@@ -2,11 +2,15 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from alicia.tools.mcp.config import HttpServer, StdioServer
 from support.mcp_http import bound
@@ -14,10 +18,25 @@ from support.mcp_http import bound
 FOLDER = str(Path(__file__).parent.parent)
 
 
-def stdio(name: str = "near") -> StdioServer:
+def stdio(name: str = "near", *, timeout: float | None = None) -> StdioServer:
     """A child that speaks MCP on its standard input and output."""
     args = ("-m", "support.mcp_stdio")
-    return StdioServer(name=name, command=sys.executable, args=args, env={"PYTHONPATH": FOLDER})
+    env = {"PYTHONPATH": FOLDER}
+    return StdioServer(name=name, command=sys.executable, args=args, env=env, timeout=timeout)
+
+
+def write_config(path: Path, *servers: StdioServer | HttpServer) -> Path:
+    """The file that names these servers to an agent."""
+    entries = {server.name: _entry(server) for server in servers}
+    path.write_text(json.dumps({"mcpServers": entries}))
+    return path
+
+
+def _entry(server: StdioServer | HttpServer) -> dict[str, Any]:
+    fields = {name: value for name, value in msgspec.to_builtins(server).items() if value and name != "name"}
+    if seconds := fields.pop("timeout", None):
+        fields["timeoutMs"] = round(seconds * 1000)
+    return fields
 
 
 class HttpProcess:

@@ -48,6 +48,7 @@ def test_a_file_without_servers_is_no_mistake(tmp_path: Path) -> None:
         ('{"mcpServers": {"a": {"type": "sse", "url": "http://b"}}}', "'a' is not described correctly"),
         ('{"mcpServers": {"a": {"command": ["x"]}}}', "'a' is not described correctly"),
         ('{"mcpServers": {"a": {"command": "${NOPE}"}}}', "needs the variable 'NOPE'"),
+        ('{"mcpServers": {"a": {"command": "x", "timeoutMs": 0}}}', "must be more than 0"),
     ],
 )
 def test_a_mistake_in_the_file_is_told_to_the_operator(tmp_path: Path, text: str, complaint: str) -> None:
@@ -59,3 +60,8 @@ def test_a_mistake_in_the_file_is_told_to_the_operator(tmp_path: Path, text: str
 def test_a_missing_file_is_told_to_the_operator(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         read_config(tmp_path / "nowhere.json", {})
+
+
+def test_a_server_may_have_a_time_limit_of_its_own(tmp_path: Path) -> None:
+    text = '{"mcpServers": {"a": {"command": "x", "timeoutMs": 2500}}}'
+    assert read_config(write(tmp_path, text), {}) == (StdioServer(name="a", command="x", timeout=2.5),)

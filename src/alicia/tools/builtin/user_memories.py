@@ -2,9 +2,14 @@
 
 from collections.abc import Sequence
 
+from alicia import ids
 from alicia.errors import ErrorCode
 from alicia.ids import MemoryId
+from alicia.ledger.entries import Entry
+from alicia.memory.changes import snippet
 from alicia.memory.memory import Memory, MemoryRefused
+from alicia.protocol.messages import MemoryTrace
+from alicia.storage.memories import Memory as Kept
 from alicia.storage.memories import NewMemory
 from alicia.tools.builtin.memories import Forgotten, KeptMemory, Remembered
 from alicia.tools.definition import Caller, ToolError
@@ -38,7 +43,10 @@ class UserMemories:
     async def forget(self, caller: Caller, memory_id: MemoryId) -> Forgotten:
         """Delete one memory of this user's, at once."""
         gone = await self._memory.forget(caller.user_id, memory_id)
-        return Forgotten(memories=(KeptMemory(memory_id=gone.id, content=gone.content),) if gone else ())
+        if gone is None:
+            return Forgotten(memories=())
+        kept = KeptMemory(memory_id=gone.id, content=gone.content)
+        return Forgotten(memories=(kept,), effects=_trace(caller, gone))
 
     async def search(self, caller: Caller, query: str, limit: int) -> Sequence[KeptMemory]:
         """What fits the query, best first; ToolError while memory is off."""
@@ -54,3 +62,20 @@ class UserMemories:
             )
             for one in found
         ]
+
+
+def _trace(caller: Caller, gone: Kept) -> tuple[Entry, ...]:
+    """What tells the devices that a memory is gone."""
+    if caller.conversation_id is None or caller.message_id is None:
+        return ()
+    body = MemoryTrace(
+        conversation_id=caller.conversation_id,
+        id=ids.new(ids.MemoryUseId),
+        previous_id=caller.message_id,
+        memory_id=gone.id,
+        memory_type=gone.memory_type,
+        action="updated",
+        content=snippet(gone.content),
+        metadata={"reason": "forgotten"},
+    )
+    return (Entry(body),)

@@ -24,6 +24,8 @@ class _Entry(msgspec.Struct, kw_only=True):
     url: str | None = None
     headers: dict[str, str] = {}
     disabled: bool = False
+    timeout_ms: int | None = msgspec.field(name="timeoutMs", default=None)
+    """Our own: how long a call may take."""
 
 
 class _File(msgspec.Struct, kw_only=True):
@@ -40,6 +42,8 @@ class StdioServer(msgspec.Struct, frozen=True, kw_only=True):
     args: tuple[str, ...] = ()
     env: dict[str, str] = {}
     cwd: str | None = None
+    timeout: float | None = None
+    """Seconds for a call, if not the usual."""
 
 
 class HttpServer(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +52,7 @@ class HttpServer(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     url: str
     headers: dict[str, str] = {}
+    timeout: float | None = None
 
 
 ServerConfig = StdioServer | HttpServer
@@ -79,14 +84,24 @@ def _server(name: str, entry: dict[str, Any], environ: Mapping[str, str]) -> Ser
         ) from error
     if read.disabled:
         return None
+    if read.timeout_ms is not None and read.timeout_ms <= 0:
+        raise ConfigError(f"{VARIABLE}: `timeoutMs` of the server {name!r} must be more than 0.")
+    seconds = None if read.timeout_ms is None else read.timeout_ms / 1000
     if read.command and not read.url and read.type in (None, "stdio"):
-        return StdioServer(name=name, command=read.command, args=tuple(read.args), env=read.env, cwd=read.cwd)
+        return StdioServer(
+            name=name,
+            command=read.command,
+            args=tuple(read.args),
+            env=read.env,
+            cwd=read.cwd,
+            timeout=seconds,
+        )
     if read.url and not read.command and read.type != "stdio":
         if not read.url.startswith(("http://", "https://")):
             raise ConfigError(
                 f"{VARIABLE}: the address of the server {name!r} must start with http:// or https://."
             )
-        return HttpServer(name=name, url=read.url, headers=read.headers)
+        return HttpServer(name=name, url=read.url, headers=read.headers, timeout=seconds)
     raise ConfigError(f"{VARIABLE}: the server {name!r} must have either a command or a url.")
 
 

@@ -55,7 +55,8 @@ class McpServer:
         """Whether the server has ever said which tools it has."""
         self.on_change: Callable[[], None] = _nothing
         self._config = config
-        self._pace = pace or Pace()
+        pace = pace or Pace()
+        self._pace = pace if config.timeout is None else msgspec.structs.replace(pace, call=config.timeout)
         self.up = asyncio.Event()
         """Set while a call would reach the server."""
         self._connection: Connection | None = None
