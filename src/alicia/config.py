@@ -48,6 +48,7 @@ class Config:
     livekit_port: int | None = None
     llm_port: int | None = None
     database_url: str | None = field(default=None, repr=False)
+    database_pooler: bool = False
     livekit: LiveKitServer | None = None
     llm_size: LanguageModelSize = "large"
     llm: ModelServer | None = None
@@ -85,6 +86,7 @@ class Config:
             livekit_port=read.port("ALICIA_LIVEKIT_PORT"),
             llm_port=read.port("ALICIA_LLM_PORT"),
             database_url=read.url("ALICIA_DATABASE_URL", "postgresql", "postgres"),
+            database_pooler=read.word("ALICIA_DATABASE_POOLER", ("no", "yes")) == "yes",
             livekit=read.livekit(),
             llm_size=cast("LanguageModelSize", read.word("ALICIA_LLM", get_args(LanguageModelSize))),
             llm=read.model_server("ALICIA_LLM"),

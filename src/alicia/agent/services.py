@@ -44,7 +44,7 @@ async def open_services(config: Config, agent_id: str, embedder: Embedder) -> As
     """The database's pool, the ledger, the model and the tools, for as long as the worker lives."""
     if config.llm is None:
         raise ConfigError("Set ALICIA_LLM_URL, or start everything with `alicia up`.")
-    pool = make_pool(config.need_database_url(), max_size=CONNECTIONS)
+    pool = make_pool(config.need_database_url(), max_size=CONNECTIONS, pooler=config.database_pooler)
     near = urlsplit(config.llm.url).hostname in LOOPBACK
     model = ChatModel(
         config.llm.url,

@@ -39,7 +39,7 @@ def create_app(config: Config, embedder: Embedder | None = None) -> FastAPI:
 
     Without an embedder memories are stored without vectors, and searched by their words.
     """
-    pool = make_pool(config.need_database_url(), timeout=PATIENCE)
+    pool = make_pool(config.need_database_url(), pooler=config.database_pooler, timeout=PATIENCE)
     livekit = config.need_livekit()
     embedder = embedder or NoEmbedder()
 
