@@ -62,7 +62,7 @@ async def _points(model: Completer, said: str, most: int) -> list[str]:
     }
     prompt = [Message("system", _SYSTEM), Message("user", f"{said}\n\nThe points, at most {most}:")]
     answer = await model.complete(prompt, schema=schema, max_tokens=_TOKENS * most + 20)
-    points = [" ".join(point.split()).removeprefix("- ") for point in answer["points"]]
+    points = [" ".join(point.split()).lstrip("-• ") for point in answer["points"]]
     return [point for point in points if point]
 
 
