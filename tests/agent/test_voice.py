@@ -58,3 +58,21 @@ async def test_a_spoken_question_is_stored_and_answered_aloud(stack: Stack, user
     assert word_errors(final.text, again.text) <= 0.05
     assert all(word_errors(text, heard.text) <= 0.05 for text, heard in back)
     assert np.abs(person.heard).max() > 3000
+
+
+async def test_the_answer_begins_before_the_turn_is_sure_and_only_once(
+    stack: Stack, user: str, pool: Pool
+) -> None:
+    stack.model.say(EVEREST, when="worst of times")
+    async with device(stack, user, features=VOICE) as phone:
+        person = Person(phone)
+        await person.take_microphone()
+        await person.say(best_of_times())
+        message = await phone.hears(UserMessage)
+        await phone.answered(message)
+
+    asked = [each for each in stack.model.chats if each.user_text.endswith(message.content)]
+    stored = await records(pool, "SELECT id FROM alicia_messages WHERE conversation_id = %s", phone.id)
+    assert len(asked) == 1
+    assert len(stored) == 2
+    assert "".join(each.text for each in phone.all(AssistantSentence)) == EVEREST

@@ -46,7 +46,7 @@ class Mind(Protocol):
         """It was nothing."""
         ...
 
-    def guess(self, text: str) -> None:
+    def guess(self, text: str, device: str | None) -> None:
         """This is what is said most likely, if nothing follows."""
         ...
 
@@ -170,7 +170,7 @@ class Ear(Agent):
         if self._mind.speaking and not is_backchannel(text):
             self._interrupt()
         if event.type != stt.SpeechEventType.INTERIM_TRANSCRIPT:
-            self._mind.guess(text)
+            self._mind.guess(text, self._device)
 
     def _state(self, event: UserStateChangedEvent) -> None:
         self._speaking = event.new_state == "speaking"

@@ -51,6 +51,8 @@ class Answers:
         _all.add(self)
         self._asked = asyncio.Event()
         self._running: Answer | None = None
+        self._begun: dict[str, Answer] = {}
+        """Answers that were begun before their questions were sure."""
 
     def ask(self, question: Question) -> None:
         self._questions.append(question)
@@ -68,23 +70,25 @@ class Answers:
         """The answer that is on its way."""
         return self._running.id if self._running is not None else None
 
-    def hear(self, message: UserMessage, device: str | None) -> None:
-        """A user's message is stored: it is answered in its turn."""
+    def hear(self, message: UserMessage, device: str | None, begun: Answer | None = None) -> None:
+        """A user's message is stored: it is answered in its turn, by the answer that was begun if one was."""
         if message.supersedes is not None:
             self.leave_branch(message.supersedes)
         self._history.add(
             Turn(id=message.id, role="user", text=message.content, previous_id=message.previous_id)
         )
         taken = tracing.here()
-        self.ask(
-            Question(
-                message_id=message.id,
-                answer_id=ids.new(MessageId),
-                device=device,
-                trace=taken and taken.context,
-                asked_at=time.monotonic(),
-            )
+        question = Question(
+            message_id=message.id,
+            answer_id=ids.new(MessageId) if begun is None else begun.id,
+            device=device,
+            trace=taken and taken.context,
+            asked_at=time.monotonic(),
         )
+        if begun is not None:
+            begun.question = question
+            self._begun[message.id] = begun
+        self.ask(question)
 
     def stop(self, target_id: str) -> None:
         """End the running answer if this is its id, or that of the message it answers."""
@@ -154,7 +158,8 @@ class Answers:
             if self._history.stale:
                 await self._reread()
                 continue
-            self._running = self._make(self._questions.popleft())
+            question = self._questions.popleft()
+            self._running = self._begun.pop(question.message_id, None) or self._make(question)
             try:
                 await self._finish(self._running)
             finally:

@@ -11,6 +11,7 @@ from alicia.engine.afterwards import Afterwards
 from alicia.engine.answers import Answers
 from alicia.engine.broadcast import Broadcast, Room
 from alicia.engine.devices import Device, Devices
+from alicia.engine.guess import Guesses
 from alicia.engine.hearing import Hearing
 from alicia.engine.history import History
 from alicia.engine.prompt import Turn
@@ -82,7 +83,8 @@ class Conversation:
             budget=lambda: services.budget,
             read=self._read_turns,
         )
-        self.talk = Talk(self._line, self._history, self._answers)
+        self._guesses = Guesses(self._history, self._begin)
+        self.talk = Talk(self._line, self._history, self._answers, self._guesses)
         """What is spoken here."""
         self._hearing = Hearing(
             services, self._line, self._history, self._answers, self._client_tools, self.talk
@@ -140,6 +142,7 @@ class Conversation:
                 self._tasks.create_task(self._keep_lease())
                 self._tasks.create_task(self._heed_changes())
                 self._tasks.create_task(self._afterwards.run())
+                self._tasks.create_task(self._guesses.run())
         except* StandDown:
             stood_down = True
         finally:
@@ -331,12 +334,12 @@ class Conversation:
             # The device finds itself behind the next head that is stated, and asks again.
             device.ready = True
 
-    def _begin(self, question: Question) -> Answer:
+    def _begin(self, question: Question, history: History | None = None) -> Answer:
         return Answer(
             question,
             user_id=self._owner or "",
             line=self._line,
-            history=self._history,
+            history=history or self._history,
             model=self._services.calling,
             recall=self._services.recall,
             tools=self._services.tools,

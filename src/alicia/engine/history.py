@@ -1,5 +1,6 @@
 """What was said, as the next prompt needs it."""
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Final
@@ -79,6 +80,16 @@ class History:
     def ask_about(self, question: str) -> None:
         """Have the user asked with the next answer."""
         self._questions.append(question)
+
+    def supposing(self, turn: Turn) -> "History":
+        """A copy in which this is said next."""
+        other = copy.copy(self)
+        other._turns = {**self._turns, turn.id: turn}
+        return other
+
+    def adopt(self, supposed: "History") -> None:
+        """What was supposed is true: what its prompt has asked the user need not be asked again."""
+        self._questions = [each for each in self._questions if each in supposed._questions]
 
     def superseded(self, message_id: str) -> bool:
         turn = self._turns.get(message_id)

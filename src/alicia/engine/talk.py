@@ -9,6 +9,7 @@ import structlog
 from alicia import ids
 from alicia.engine.answers import Answers
 from alicia.engine.broadcast import Broadcast
+from alicia.engine.guess import Guesses
 from alicia.engine.history import History
 from alicia.engine.voice import Mute, Reached, Voice, Wishes
 from alicia.errors import ErrorCode, ModelUnavailable
@@ -52,7 +53,7 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
 class Talk:
     """Between the room's ears and mouth and the engine."""
 
-    def __init__(self, line: Broadcast, history: History, answers: Answers) -> None:
+    def __init__(self, line: Broadcast, history: History, answers: Answers, guesses: Guesses) -> None:
         self.owner: str | None = None
         """Whose microphones may be heard."""
         self.wanted = asyncio.Event()
@@ -63,6 +64,7 @@ class Talk:
         self._line = line
         self._history = history
         self._answers = answers
+        self._guesses = guesses
         self._voice: Voice = Mute()
         self._answer_id: str | None = None
         self._places: dict[str, int] = {}
@@ -132,8 +134,10 @@ class Talk:
         """It was nothing."""
         self._voice.resume()
 
-    def guess(self, text: str) -> None:
-        """This is most likely all that is being said."""
+    def guess(self, text: str, device: str | None) -> None:
+        """This is most likely all that is being said: the answer may begin, in secret."""
+        if self._answers.idle.is_set() and not self._voice.speaking and not self._history.stale:
+            self._guesses.suppose(text, device)
 
     async def overhear(self, utterance: Utterance) -> None:
         """Show what is being said, as far as it is known."""
@@ -143,9 +147,10 @@ class Talk:
         """Something was said: that is a message, and its sound is kept unless the user does not want it."""
         if self.speaking:
             await self.interrupt()
+        begun = self._guesses.take(utterance.text)
         message = UserMessage(
             conversation_id=self._line.session.conversation_id,
-            id=ids.new(ids.MessageId),
+            id=ids.new(ids.MessageId) if begun is None else begun.question.message_id,
             previous_id=self._history.tip(),
             content=utterance.text,
             audio_id=utterance.audio_id,
@@ -165,7 +170,7 @@ class Talk:
         with tracing.turn("message", conversation_id=message.conversation_id, message_id=message.id):
             tracing.past("transcription", utterance.took, audio_id=utterance.audio_id)
             await self._line.emit(*entries)
-            self._answers.hear(message, utterance.device)
+            self._answers.hear(message, utterance.device, begun)
 
     async def deaf(self, error: ModelUnavailable) -> None:
         """Something was said that nobody could make out."""

@@ -1,5 +1,6 @@
 """One answer: remember, start, think, use tools, say, close."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -110,6 +111,8 @@ class Answer:
         self._sentences = len(question.said)
         self._steps = question.steps
         self._prompt: list[Message] = []
+        self._memories: list[Recalled] | None = None
+        self._preparing = asyncio.Lock()
         self._tools = tools
         caller = Caller(
             user_id=user_id,
@@ -128,15 +131,28 @@ class Answer:
         self._pump.stop()
         self._rounds.stop()
 
-    async def run(self) -> None:
-        try:
+    async def prepare(self) -> None:
+        """Remember, and have the model begin. Of a new answer nothing is written or sent yet."""
+        async with self._preparing:
+            if self._memories is not None:
+                return
             memories = await self._remember()
             self._read(memories)
             await self._rounds.recover(self.question.uses)
-            # The model reads its prompt while the opening is being stored.
             self._think()
+            self._memories = memories
+
+    async def abandon(self) -> None:
+        """It is not wanted after all."""
+        self.stop()
+        await self._pump.aclose()
+
+    async def run(self) -> None:
+        try:
+            # The model reads its prompt while the opening is being stored.
+            await self.prepare()
             if not self.question.begun:
-                await self._start(memories)
+                await self._start(self._memories or [])
             await self._say()
         finally:
             await self._pump.aclose()

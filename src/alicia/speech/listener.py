@@ -103,6 +103,7 @@ class _Stream(stt.RecognizeStream):
         self._listener = listener
         self._looks: asyncio.Queue[_Look] = asyncio.Queue()
         self._looked = 0
+        self._voiced = 0
         self._last: tuple[int, Heard] | None = None
         """The newest text for the segment, and how much speech it covers."""
 
@@ -135,6 +136,7 @@ class _Stream(stt.RecognizeStream):
                 pass
 
     def _glance(self, segmenter: Segmenter) -> None:
+        self._voiced = segmenter.voiced
         due = self._looked + EVERY * RATE / WINDOW
         if self._listener.recogniser.quick and segmenter.speaking and segmenter.voiced >= due:
             self._look(stt.SpeechEventType.INTERIM_TRANSCRIPT, segmenter.segment, segmenter.voiced)
@@ -164,7 +166,11 @@ class _Stream(stt.RecognizeStream):
         heard = await self._heard(look)
         if not credible(heard.text, look.seconds):
             heard = Heard("", heard.confidence, heard.language)
-        self._event_ch.send_nowait(_event(look.kind, heard))
+        kind = look.kind
+        if kind is stt.SpeechEventType.PREFLIGHT_TRANSCRIPT and self._voiced > look.voiced + NO_WORD:
+            # The pause is over: this was not all.
+            kind = stt.SpeechEventType.INTERIM_TRANSCRIPT
+        self._event_ch.send_nowait(_event(kind, heard))
 
     async def _heard(self, look: _Look) -> Heard:
         # No word was said since the last pause, so nothing is to be recognised again.
