@@ -66,7 +66,7 @@ export class Desk {
         // What this tab opened moves along; what another tab opened is opened anew.
         if (conversation.id === real) this.#open.set(real, conversation);
         this.#open.delete(draft);
-        void this.library.rename(draft, real).then(() => this.library.entitle(real, this.#stop.signal));
+        void this.library.rename(draft, real);
         this.onNamed(draft, real);
       },
     });

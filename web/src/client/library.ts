@@ -10,7 +10,6 @@ interface Page {
 type Change = { title?: string; status?: "active" | "archived" };
 
 const EVERY = 5_000;
-const LONGEST = 80;
 
 /** The conversations that this browser and the server know, newest first. */
 export class Library {
@@ -98,12 +97,6 @@ export class Library {
     const before = this.#local.get(draft);
     await this.#keep({ updatedAt: Date.now(), ...this.#local.get(id), ...before, id });
     await this.#keep({ id: draft, becameId: id });
-  }
-
-  /** Give a conversation that was begun here its first words as a title, so that every device can tell it from others. */
-  async entitle(id: string, signal: AbortSignal): Promise<void> {
-    const title = this.#local.get(id)?.preview?.split("\n")[0]?.replace(/[`*_#]/g, "").trim().slice(0, LONGEST);
-    if (title) await this.change(id, { title }, signal).catch(() => undefined);
   }
 
   /** Give a conversation another title, put it away, or bring it back. Throws Refused or Unavailable. */
