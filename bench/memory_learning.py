@@ -1,9 +1,11 @@
 """What is learned from dialogues written by hand: precision and recall, with a scripted and the real model.
 
     .venv/bin/python bench/memory_learning.py [--scripted | --real] [--url URL --model NAME]
+                                              [--keep FILE --minutes N]
 
 The scripted model answers right and wrong things alike, so that run tries the mechanics; the other asks the
-local language model, or the one behind URL. Tables go to bench/results/memory_learning.md.
+local language model, or the one behind URL. That takes long: with FILE, what came of each dialogue is kept
+there, a run ends after N minutes, and the next one goes on. Tables go to bench/results/memory_learning.md.
 """
 
 import argparse
@@ -19,7 +21,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 import structlog
+from msgspec import Struct
 from msgspec.structs import asdict
 
 from alicia import ids
@@ -59,6 +63,38 @@ class Scripted:
         return {"facts": [{"type": "profile_attribute", **asdict(one)} for one in self.dialogue.told]}
 
 
+class Held(Struct, frozen=True):
+    """What came of a dialogue: what was learned, how long it took, whether the model answered."""
+
+    found: list[tuple[str, Becomes]]
+    seconds: float
+    answered: bool = True
+
+
+class Unfinished(Exception):
+    """The time is up; what was done is kept."""
+
+
+class Keeping:
+    """What came of the real model's dialogues so far, in a file if there is one."""
+
+    def __init__(self, file: Path | None, minutes: float) -> None:
+        self._file = file
+        self._until = time.monotonic() + 60 * minutes
+        lines = file.read_bytes().splitlines() if file and file.exists() else []
+        self.held = [msgspec.json.decode(line, type=Held) for line in lines]
+
+    def add(self, held: Held) -> None:
+        self.held.append(held)
+        if self._file:
+            with self._file.open("ab") as file:
+                file.write(msgspec.json.encode(held) + b"\n")
+
+    def check(self) -> None:
+        if time.monotonic() > self._until:
+            raise Unfinished(f"{len(self.held)} of {len(DIALOGUES)} dialogues are done: run this again.")
+
+
 def outcomes(lesson: Lesson) -> list[tuple[str, Becomes]]:
     changes: list[tuple[str, Becomes]] = [(change.memory.content, change.reason) for change in lesson.changes]
     return changes + [(question.said, "asked") for question in lesson.contradictions]
@@ -89,21 +125,32 @@ async def hold(pool: Pool, memory: Memory, dialogue: Dialogue) -> Lesson:
     return await memory.learn(turn, store)
 
 
-async def run(pool: Pool, embedder: LocalEmbedder, model: Completer, name: str) -> str:
+async def listen(pool: Pool, memory: Memory, dialogue: Dialogue) -> Held:
+    began = time.perf_counter()
+    try:
+        found, answered = outcomes(await hold(pool, memory, dialogue)), True
+    except ModelUnavailable:
+        found, answered = [], False
+    return Held(found, time.perf_counter() - began, answered)
+
+
+async def run(
+    pool: Pool, embedder: LocalEmbedder, model: Completer, name: str, keeping: Keeping | None = None
+) -> str:
     memory = Memory(pool, embedder, model)
-    expected, learned, right, decided = (Counter[str]() for _ in range(4))
-    taken: list[float] = []
-    failed = 0
-    for dialogue in DIALOGUES:
+    keeping = keeping or Keeping(None, 60)
+    for dialogue in DIALOGUES[len(keeping.held) :]:
+        keeping.check()
         if isinstance(model, Scripted):
             model.dialogue = dialogue
-        began = time.perf_counter()
-        try:
-            found = outcomes(await hold(pool, memory, dialogue))
-        except ModelUnavailable:
-            found, failed = [], failed + 1
-        taken.append(time.perf_counter() - began)
-        kind = dialogue.kind
+        keeping.add(await listen(pool, memory, dialogue))
+    return table(name, keeping.held)
+
+
+def table(name: str, held: Sequence[Held]) -> str:
+    expected, learned, right, decided = (Counter[str]() for _ in range(4))
+    for dialogue, one in zip(DIALOGUES, held, strict=True):
+        found, kind = list(one.found), dialogue.kind
         learned[kind] += len(found)
         expected[kind] += len(dialogue.expected)
         for wanted in dialogue.expected:
@@ -130,8 +177,19 @@ async def run(pool: Pool, embedder: LocalEmbedder, model: Completer, name: str) 
             for part, whole in ((good, got), (good, want), (fine, good))
         ]
         lines.append(f"| {kind} | {want} | {got} | {good} | {' | '.join(shares)} |")
-    note = f"{sum(taken) / len(taken):.1f} s a dialogue" + (f", {failed} without an answer" if failed else "")
+    failed = sum(not one.answered for one in held)
+    note = f"{sum(one.seconds for one in held) / len(held):.1f} s a dialogue"
+    note += f", {failed} without an answer" if failed else ""
     return f"## {name}\n\n{len(DIALOGUES)} dialogues, {note}\n\n" + "\n".join(lines) + "\n"
+
+
+def write(parts: Sequence[str]) -> None:
+    """Put new tables in the place of old ones; a run of one model leaves the other's."""
+    old = RESULTS.read_text("utf-8").split("\n## ")[1:] if RESULTS.exists() else []
+    tables = {one.split(maxsplit=1)[0]: f"## {one.strip()}\n" for one in old}
+    tables |= {one.split(maxsplit=2)[1]: one for one in parts}
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text("# Memory: learning\n\n`bench/memory_learning.py`\n\n" + "\n".join(tables.values()))
 
 
 async def with_database(work: Callable[[Pool, LocalEmbedder], Awaitable[str]]) -> str:
@@ -154,6 +212,8 @@ async def main() -> None:
     parser.add_argument("--real", action="store_true", help="only the real model")
     parser.add_argument("--url", help="an OpenAI-compatible server, instead of the local model")
     parser.add_argument("--model", default="local")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="keep what the real model did here")
+    parser.add_argument("--minutes", type=float, default=60, help="end after so many, to go on later")
     arguments = parser.parse_args()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     parts: list[str] = []
@@ -162,14 +222,16 @@ async def main() -> None:
             await with_database(lambda pool, embedder: run(pool, embedder, Scripted(), "Scripted model"))
         )
     if not arguments.scripted:
-        parts.append(await real(arguments.url, arguments.model))
-    text = "\n".join(parts)
-    print(f"\n{text}")
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(f"# Memory: learning\n\n`bench/memory_learning.py`\n\n{text}", "utf-8")
+        try:
+            keeping = Keeping(arguments.keep, arguments.minutes)
+            parts.append(await real(arguments.url, arguments.model, keeping))
+        except Unfinished as error:
+            print(error)
+    print("\n" + "\n".join(parts))
+    write(parts)
 
 
-async def real(url: str | None, name: str) -> str:
+async def real(url: str | None, name: str, keeping: Keeping) -> str:
     server: object = None
     if url is None:
         if not QWEN.path.exists():
@@ -180,7 +242,7 @@ async def real(url: str | None, name: str) -> str:
         server = await asyncio.to_thread(llm.serve, ModelServer(url, name), str(QWEN.path))
     async with ChatModel(url, name, patience=Patience(first_token=300, idle=120), temperature=0) as model:
         title = f"Real model ({QWEN.path.stem if server else name})"
-        text = await with_database(lambda pool, embedder: run(pool, embedder, model, title))
+        text = await with_database(lambda pool, embedder: run(pool, embedder, model, title, keeping))
     del server
     return text
 
