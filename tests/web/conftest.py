@@ -52,7 +52,8 @@ async def browser() -> AsyncIterator[Browser]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def context(browser: Browser) -> AsyncIterator[BrowserContext]:
     """A profile of this test's own: nothing is stored in it yet."""
-    opened = await browser.new_context(viewport={"width": 1280, "height": 800})
+    # Kept files would hide what a page asks for; the tests of the service worker have a profile of their own.
+    opened = await browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block")
     yield opened
     await opened.close()
 

@@ -30,3 +30,10 @@ if (place) {
     },
   );
 }
+
+// Without it the page needs the server to open; while developing that is what one wants.
+if (import.meta.env.PROD && "serviceWorker" in navigator) {
+  addEventListener("load", () => {
+    navigator.serviceWorker.register("/sw.js").catch((error: unknown) => console.info("page not kept", error));
+  });
+}
