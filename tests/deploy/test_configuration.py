@@ -1,0 +1,140 @@
+"""The files in `deploy/` fit each other, the settings that there are, and the guide."""
+
+import configparser
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import typer.main
+import yaml
+
+from alicia.cli.main import app
+from alicia.config import Config, known_variables
+from alicia.local.livekit import VERSION
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+GUIDE = (ROOT / "docs" / "deploy.md").read_text()
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+
+
+def commands() -> set[str]:
+    group = typer.main.get_group(app)
+    return set(group.commands)
+
+
+def compose() -> dict[str, Any]:
+    return yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+
+
+def variables(text: str) -> set[str]:
+    """The settings of ours that a text names."""
+    return set(re.findall(r"\b(?:ALICIA|OTEL)_[A-Z_]+\b", text))
+
+
+def environment_file() -> dict[str, str]:
+    lines = (DEPLOY / "alicia.env").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def test_only_settings_that_there_are_are_named() -> None:
+    for file in DEPLOY.rglob("*"):
+        if file.is_file():
+            assert variables(file.read_text()) <= known_variables(), file.name
+    assert variables(GUIDE) <= known_variables()
+
+
+def test_the_environment_file_is_one_that_alicia_reads() -> None:
+    config = Config.from_environ(environment_file())
+    assert config.database_pooler
+    assert config.has_auth
+
+
+def test_every_service_of_the_compose_file_can_start() -> None:
+    file = compose()
+    for name, service in file["services"].items():
+        image = service["image"]
+        assert image == "alicia" or re.search(r":v?\d", image), f"{name} names no version"
+        assert set(service.get("depends_on", {})) <= set(file["services"]), name
+        for volume in service.get("volumes", []):
+            source = volume.split(":")[0]
+            assert source in file["volumes"] or (DEPLOY / source).exists(), volume
+        if image == "alicia":
+            assert service["command"][0] in commands()
+            assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).exists()
+    wanted = set(re.findall(r"\$\{([A-Z_]+):\?\}", (DEPLOY / "compose.yaml").read_text()))
+    assert all(f"`{name}`" in GUIDE for name in wanted)
+
+
+def test_the_processes_of_the_compose_file_get_settings_that_work() -> None:
+    for name in ("api", "agent", "migrate"):
+        given = compose()["services"][name]["environment"]
+        filled = {key: re.sub(r"\$\{[^}]*\}", "x" * 32, value) for key, value in given.items()}
+        filled["ALICIA_LIVEKIT_URL"] = "wss://livekit.example.org"
+        filled["ALICIA_LLM_URL"] = "https://llm.example.org/v1"
+        filled["OTEL_EXPORTER_OTLP_ENDPOINT"] = ""
+        config = Config.from_environ(filled)
+        assert config.database_pooler == (name != "migrate")
+
+
+def test_livekit_is_the_version_that_is_tested() -> None:
+    assert compose()["services"]["livekit"]["image"].endswith(f":v{VERSION}")
+
+
+def test_the_image_is_made_of_files_that_there_are() -> None:
+    lines = (DEPLOY / "Dockerfile").read_text().splitlines()
+    for line in lines:
+        if line.startswith("FROM "):
+            assert re.search(r":\d", line), line
+        if line.startswith("COPY ") and "--from" not in line:
+            *sources, _ = line.removeprefix("COPY ").split()
+            assert all((ROOT / source).exists() for source in sources), line
+
+
+def test_pgbouncer_pools_by_transactions_wherever_it_runs() -> None:
+    file = configparser.ConfigParser()
+    file.read(DEPLOY / "pgbouncer.ini")
+    ours, composed = file["pgbouncer"], compose()["services"]["pgbouncer"]["environment"]
+    for name in ("pool_mode", "max_client_conn", "default_pool_size", "auth_type", "listen_port"):
+        assert ours[name] == composed[name.upper()], name
+    assert ours["pool_mode"] == "transaction"
+    assert f":{ours['listen_port']}/" in environment_file()["ALICIA_DATABASE_URL"]
+
+
+def test_the_units_start_commands_that_there_are() -> None:
+    assert len(UNITS) == 3
+    for unit in UNITS:
+        file = configparser.ConfigParser(interpolation=None, strict=False)
+        file.read(unit)
+        program, *arguments = file["Service"]["ExecStart"].split()
+        if Path(program).name == "alicia":
+            assert set(arguments) <= commands()
+        assert file["Service"]["Restart"] == "always"
+        assert file["Install"]["WantedBy"] == "multi-user.target"
+        assert unit.name in GUIDE or unit.stem.rstrip("@") in GUIDE
+
+
+def test_systemd_finds_nothing_wrong_with_the_units(tmp_path: Path) -> None:
+    analyse = shutil.which("systemd-analyze")
+    for unit in UNITS:
+        text = re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", unit.read_text(), flags=re.MULTILINE)
+        copy = tmp_path / unit.name.replace("@", "@1")
+        copy.write_text(text)
+        said = [analyse, "verify", "--man=no", str(copy)] if analyse else ["true"]
+        done = subprocess.run(said, capture_output=True, text=True, check=False)
+        about = [line for line in done.stderr.splitlines() if unit.stem.rstrip("@") in line]
+        assert about == [], unit.name
+
+
+def test_prometheus_asks_where_the_units_answer() -> None:
+    jobs = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())["scrape_configs"]
+    asked = {job["job_name"]: job["static_configs"][0]["targets"] for job in jobs}
+    for name in ("alicia-api", "alicia-agent"):
+        instances = re.findall(rf"{name}@(\d+)", (DEPLOY / "systemd" / f"{name}@.service").read_text())
+        assert asked[name] == [f"127.0.0.1:{port}" for port in instances]
+    livekit = yaml.safe_load((DEPLOY / "livekit.yaml").read_text())
+    assert asked["livekit"] == [f"127.0.0.1:{livekit['prometheus_port']}"]
+    proxied = re.findall(r"127\.0\.0\.1:(\d+)", (DEPLOY / "Caddyfile").read_text())
+    assert [f"127.0.0.1:{port}" for port in proxied[:2]] == asked["alicia-api"]
