@@ -1,6 +1,7 @@
 """The Python SDK: connect, ask, resume."""
 
 from alicia.client.answer import Answer
+from alicia.client.branches import Branch, Said
 from alicia.client.connecting import connect
 from alicia.client.conversation import Conversation
 from alicia.client.errors import (
@@ -22,6 +23,7 @@ __all__ = [
     "AliciaError",
     "Answer",
     "AnswerFailed",
+    "Branch",
     "ClientTool",
     "Closed",
     "Conversation",
@@ -32,6 +34,7 @@ __all__ = [
     "LogRestarted",
     "NotFound",
     "Refused",
+    "Said",
     "State",
     "StateChange",
     "StoreError",

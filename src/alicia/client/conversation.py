@@ -13,6 +13,7 @@ import structlog
 from alicia import ids
 from alicia.client.access import Access, Door
 from alicia.client.answer import Answer
+from alicia.client.branches import Branch, branches
 from alicia.client.driver import Driver
 from alicia.client.events import Event, Hub, LogRestarted, State
 from alicia.client.log import Log
@@ -90,6 +91,10 @@ class Conversation:
     def log(self) -> Sequence[Envelope]:
         """Every durable stanza so far, in order, if `history` was asked for; else empty."""
         return self._log.entries
+
+    def branches(self) -> list[Branch]:
+        """What was said, and what was said instead of it, if `history` was asked for; else none."""
+        return branches(self._log.entries)
 
     @property
     def answering(self) -> ids.MessageId | None:
