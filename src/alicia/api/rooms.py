@@ -16,7 +16,9 @@ from alicia.errors import ConfigError
 log = structlog.get_logger(__name__)
 
 TOKEN_LIFE = timedelta(minutes=10)
-EMPTY_SECONDS = 60
+UNUSED_SECONDS = 60
+DESERTED_SECONDS = 900
+"""LiveKit closes a room in which only the agent is left; so long it may finish there, and learn, undisturbed."""
 DISPATCH_PATIENCE = 4.0
 """A dispatch younger than this may still be on its way to a worker."""
 WATCH_SECONDS = 2.0
@@ -47,7 +49,10 @@ class Rooms:
             self._asked[room] = time.monotonic()
             dispatch = api.RoomAgentDispatch(agent_name=self._agent_name)
             request = api.CreateRoomRequest(
-                name=room, agents=[dispatch], empty_timeout=EMPTY_SECONDS, departure_timeout=EMPTY_SECONDS
+                name=room,
+                agents=[dispatch],
+                empty_timeout=UNUSED_SECONDS,
+                departure_timeout=DESERTED_SECONDS,
             )
             await self._livekit.room.create_room(request)
         elif not agent_is_alive:
