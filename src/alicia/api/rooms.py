@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 TOKEN_LIFE = timedelta(minutes=10)
 UNUSED_SECONDS = 60
 DESERTED_SECONDS = 900
-"""LiveKit closes a room in which only the agent is left; so long it may finish there, and learn, undisturbed."""
+"""LiveKit closes a room in which only the agent is left; so long it may finish its work there, and learn."""
 DISPATCH_PATIENCE = 4.0
 """A dispatch younger than this may still be on its way to a worker."""
 WATCH_SECONDS = 2.0
