@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from support.scripted import Script, ToolCall
 from support.stack import Stack
 from support.up import environment
 
@@ -187,6 +188,39 @@ def test_what_is_typed_during_an_answer_counts(stack: Stack, person: Person) -> 
     person.sees("› half")
     person.types(" and half\r")
     person.sees("\nhalf and half\n")
+
+
+def test_answers_and_messages_can_be_replaced_and_read_again(stack: Stack, person: Person) -> None:
+    for text in ("It is green.", "It is black."):
+        stack.model.say(text, when="What is tea?")
+    stack.model.say("It is brown.", when="What is coffee?")
+    person.sees("/help\n")
+    person.types("/branches\r")
+    person.sees("there is one branch")
+    person.types("What is tea?\r")
+    person.sees("It is green.\n")
+    person.types("/regenerate\r")
+    person.sees("It is black.\n")
+    person.types("/edit What is coffee?\r")
+    person.sees("It is brown.\n")
+    person.types("/branches\r")
+    person.sees("1  What is tea?\n")
+    person.sees("2  What is tea?\n")
+    person.sees("3  What is coffee?  ← now\n")
+    person.types("/branches 1\r")
+    person.sees("› What is tea?\nIt is green.\n")
+    person.types("/history\r")
+    person.sees("› What is coffee?\nIt is brown.\n")
+
+
+def test_a_tool_is_one_quiet_line(stack: Stack, person: Person) -> None:
+    stack.model.chat(Script(ToolCall("calculator", {"expression": "6 * 7"})), when="product")
+    stack.model.say("It is 42.", when="product")
+    person.sees("/help\n")
+    person.types("What is the product?\r")
+    line = person.sees("It is 42.\n")
+    assert '  · tool    calculator {"expression": "6 * 7"} → ' in line
+    assert "42" in line.partition("→")[2].partition("\n")[0]
 
 
 def test_a_message_without_a_server_waits_for_the_next_talk(stack: Stack, user: str, tmp_path: Path) -> None:

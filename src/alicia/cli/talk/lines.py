@@ -1,13 +1,14 @@
 """Events as lines of text: for a person one each, for a program as JSON."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
-from alicia.client import Event, LogRestarted, StateChange
+from alicia.client import Branch, Event, LogRestarted, StateChange
+from alicia.ids import MessageId
 from alicia.protocol.envelope import Envelope
 from alicia.protocol.messages import (
     AssistantMessage,
@@ -45,14 +46,30 @@ def aside(event: Event) -> str | None:
             return f"memory  {short(event.content)}{sure}"
         case ReasoningStep():
             return f"thought {short(event.content)}"
-        case ToolUseRequest():
-            return f"tool    {event.tool_name} {short(json.dumps(event.parameters, ensure_ascii=False))}"
-        case ToolUseResult(success=True):
-            return f"result  {short(_plain(event.result))}"
-        case ToolUseResult():
-            return f"result  failed: {short(event.error_message or '')}"
         case _:
             return None
+
+
+def tool_line(request: ToolUseRequest, result: ToolUseResult) -> str:
+    """A tool's use in one line: what it was given, and what it gave."""
+    given = short(json.dumps(request.parameters, ensure_ascii=False))
+    gave = _plain(result.result) if result.success else f"failed: {result.error_message or ''}"
+    return f"tool    {request.tool_name} {given} → {short(gave)}"
+
+
+def branch_lines(branches: Sequence[Branch]) -> list[str]:
+    """The branches by number, each with the first message that it does not share with all others."""
+    shared = set[MessageId].intersection(*({each.id for each in branch.messages} for branch in branches))
+    lines: list[str] = []
+    for number, branch in enumerate(branches, 1):
+        own = next((each for each in branch.messages if each.id not in shared), branch.messages[-1])
+        lines.append(f"{number:>2}  {short(own.text)}{'  ← now' if branch.live else ''}")
+    return lines
+
+
+def branch_turns(branch: Branch) -> list["Turn"]:
+    """What was said in a branch."""
+    return [Turn(each.id, each.role, each.text, each.status or "streaming") for each in branch.messages]
 
 
 def _plain(value: object) -> str:

@@ -5,14 +5,15 @@ import contextlib
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from rich.console import Console
 
 from alicia.cli.talk.keyboard import Keyboard, unechoed
+from alicia.cli.talk.lines import branch_lines
 from alicia.cli.talk.screen import PROMPT, Screen
 from alicia.cli.talk.view import View
-from alicia.client import AliciaError, Conversation, State
+from alicia.client import AliciaError, Conversation, Said, State
 from alicia.protocol.messages import AssistantMessage, AssistantSentence
 
 T = TypeVar("T")
@@ -21,6 +22,9 @@ Connect = Callable[[str | None], AbstractAsyncContextManager[Conversation]]
 FLUSH_SECONDS: Final = 2.0
 HELP: Final = """\
 /stop            end the answer that is being given (so does Ctrl-C)
+/regenerate      have the last answer given again
+/edit TEXT       say something else in place of your last message
+/branches [N]    show what was said before it was edited or given again
 /note TEXT       write a note on the last answer
 /history         show all that was said
 /new             begin a new conversation
@@ -112,6 +116,12 @@ class Terminal:
                     self._screen.line(HELP, "dim")
                 case "/stop":
                     self._call(self._stop())
+                case "/regenerate":
+                    self._call(self._regenerate())
+                case "/edit":
+                    self._call(self._edit(rest))
+                case "/branches":
+                    self._call(self._branches(rest))
                 case "/note":
                     self._call(self._note(rest))
                 case "/history":
@@ -167,6 +177,46 @@ class Terminal:
             view.sent.add(answer.question_id)
         if conversation.state is State.OFFLINE:
             self._screen.aside(f"offline: waiting to go out ({len(conversation.outbox)})")
+
+    async def _regenerate(self) -> None:
+        conversation, view = self._need()
+        last = self._last(conversation, "assistant")
+        if last is None:
+            self._screen.aside("there is no answer yet")
+            return
+        again = conversation.regenerate(last.id)
+        again.close()
+        if again.id is not None:
+            view.pending[again.id] = again.id
+
+    async def _edit(self, text: str) -> None:
+        conversation, view = self._need()
+        last = self._last(conversation, "user")
+        if not text or last is None:
+            self._screen.aside("/edit TEXT" if last else "there is no message yet")
+            return
+        answer = conversation.edit(last.id, text)
+        answer.close()
+        if answer.question_id is not None:
+            view.pending[answer.question_id] = ""
+            view.sent.add(answer.question_id)
+
+    @staticmethod
+    def _last(conversation: Conversation, role: Literal["user", "assistant"]) -> Said | None:
+        live = (branch for branch in conversation.branches() if branch.live)
+        return next((branch.last(role) for branch in live), None)
+
+    async def _branches(self, which: str) -> None:
+        conversation, view = self._need()
+        found = conversation.branches()
+        if len(found) < 2:
+            self._screen.aside("there is one branch: /edit and /regenerate begin others")
+        elif which.isdecimal() and 0 < int(which) <= len(found):
+            view.branch(found[int(which) - 1])
+        else:
+            for line in branch_lines(found):
+                self._screen.aside(line)
+            self._screen.aside("/branches N shows one of them")
 
     async def _stop(self) -> None:
         conversation, view = self._need()

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from alicia import ids
-from alicia.cli.talk.lines import Turn, aside, short, transcript
+from alicia.cli.talk.lines import Turn, aside, branch_turns, short, tool_line, transcript
 from alicia.cli.talk.screen import PROMPT, Screen
-from alicia.client import Conversation, Event, LogRestarted, State, StateChange
+from alicia.client import Branch, Conversation, Event, LogRestarted, State, StateChange
 from alicia.errors import ErrorCode
 from alicia.protocol.messages import (
     AssistantMessage,
@@ -17,6 +17,8 @@ from alicia.protocol.messages import (
     Erasure,
     ErrorMessage,
     StartAnswer,
+    ToolUseRequest,
+    ToolUseResult,
     UserMessage,
     UserNote,
 )
@@ -40,6 +42,7 @@ class View:
         self._conversation, self._screen, self._changed = conversation, screen, changed
         self._seen = 0
         self._lost = False
+        self._requests: dict[str, ToolUseRequest] = {}
 
     async def run(self) -> None:
         """Show what happens until the conversation is closed."""
@@ -50,6 +53,10 @@ class View:
     def history(self) -> None:
         """Show all that was said."""
         self._say(transcript(self._conversation.log))
+
+    def branch(self, branch: Branch) -> None:
+        """Show all that was said in a branch."""
+        self._say(branch_turns(branch))
 
     async def _show(self, event: Event) -> None:
         log = self._conversation.log
@@ -78,6 +85,11 @@ class View:
                 self._close(event.id, event.status)
             case UserNote() if event.id not in self.sent:
                 self._screen.aside(f"note    {short(event.content)}")
+            case ToolUseRequest():
+                self._requests[event.id] = event
+            case ToolUseResult():
+                if request := self._requests.pop(event.request_id, None):
+                    self._screen.aside(tool_line(request, event))
             case ErrorMessage():
                 self._show_error(event)
             case Erasure():
