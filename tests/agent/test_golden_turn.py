@@ -13,7 +13,7 @@ import msgpack
 
 from alicia.storage.pool import Pool
 from support.device import device
-from support.scripted import Reasoning, Script, Text
+from support.scripted import Reasoning, Script, Text, ToolCall
 from support.stack import Stack
 from support.tables import rows
 
@@ -38,6 +38,12 @@ TABLES: dict[str, LiteralString] = {
           JOIN alicia_messages m ON m.id = r.message_id
          WHERE m.conversation_id = %s
          ORDER BY r.sequence_number
+    """,
+    "alicia_tool_uses": """
+        SELECT to_jsonb(u) - '{created_at,updated_at,completed_at}'::text[]
+          FROM alicia_tool_uses u
+         WHERE u.conversation_id = %s
+         ORDER BY u.sequence_number
     """,
     "alicia_sentences": """
         SELECT to_jsonb(s) - '{created_at,updated_at}'::text[]
@@ -71,9 +77,11 @@ class Names:
 
 
 async def test_a_whole_turn_is_what_it_was(stack: Stack, user: str, pool: Pool) -> None:
-    stack.model.chat(Script(Reasoning("They greet me."), Text("Good morning! How can I help you?")))
+    call = ToolCall("calculator", {"expression": "6 * 7"})
+    stack.model.chat(Script(Reasoning("They greet me."), Text("Good morning!"), call), when="morning")
+    stack.model.say("It is 42.", when="morning")
     async with device(stack, user) as alone:
-        await alone.ask("Good morning, Alicia.")
+        await alone.ask("Good morning, Alicia. How much is 6 times 7?")
     names = Names()
     wire = [names(msgpack.unpackb(data)) for data in alone.log]
     # How often a device had to repeat its Configuration decides where the numbers begin.

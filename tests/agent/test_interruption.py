@@ -27,7 +27,7 @@ async def speaking(stack: Stack, user: str) -> AsyncGenerator[tuple[Device, Pers
     """Alicia is in the middle of a long answer, and somebody with a microphone listens."""
     stack.model.say(LONG)
     async with device(stack, user, features=VOICE) as phone:
-        person = Person(phone)
+        person = Person(phone.room)
         await person.take_microphone()
         await phone.say("Count for me, please.")
         start = await phone.hears(StartAnswer)
@@ -100,7 +100,7 @@ async def test_after_a_false_alarm_she_goes_on_where_she_was(scripted_stack: Sta
 async def test_a_device_can_have_silence_while_the_text_goes_on(scripted_stack: Stack, user: str) -> None:
     answer = scripted_stack.model.hold(LONG)
     async with device(scripted_stack, user, features=VOICE) as phone:
-        person = Person(phone)
+        person = Person(phone.room)
         await phone.say("Count for me, please.")
         start = await phone.hears(StartAnswer)
         answer.release(10)

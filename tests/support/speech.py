@@ -12,7 +12,7 @@ from livekit import rtc
 
 from alicia.speech.segments import RATE, Samples
 from alicia.speech.sound import decode
-from support.device import Device
+from support.rooms import Participant
 
 FRAME = RATE // 50
 LOUD = 300
@@ -51,24 +51,33 @@ def word_errors(expected: str, heard: str) -> float:
 
 
 class Person:
-    """Speaks through a device's microphone, and hears what Alicia says."""
+    """Speaks through a participant's microphone, and hears what Alicia says."""
 
-    def __init__(self, device: Device) -> None:
-        self._device = device
+    def __init__(self, participant: Participant) -> None:
+        self._participant = participant
         self._words: asyncio.Queue[bytes] = asyncio.Queue()
         self._heard: list[Samples] = []
         self._arrival = asyncio.Condition()
-        self.source: rtc.AudioSource | None = None
-        device.room.room.on("track_subscribed", self._subscribed)  # pyright: ignore[reportUnknownMemberType]
-        for participant in device.room.room.remote_participants.values():
-            for publication in participant.track_publications.values():
+        self._speaking: asyncio.Task[None] | None = None
+        participant.room.on("track_subscribed", self._subscribed)  # pyright: ignore[reportUnknownMemberType]
+        for other in participant.room.remote_participants.values():
+            for publication in other.track_publications.values():
                 if publication.track is not None:
                     self._subscribed(publication.track)
 
     async def take_microphone(self) -> None:
         """Publish a microphone, which is silent until `say`."""
-        self.source = await self._device.room.publish_microphone(RATE)
-        self._device.room.start(self._speak(self.source))
+        source = await self._participant.publish_microphone(RATE)
+        self._speaking = self._participant.start(self._speak(source))
+
+    async def drop_microphone(self) -> None:
+        """Take the microphone out of the room."""
+        assert self._speaking is not None
+        self._speaking.cancel()
+        await asyncio.wait([self._speaking])
+        me = self._participant.room.local_participant
+        for sid in list(me.track_publications):
+            await me.unpublish_track(sid)
 
     async def say(self, pcm: bytes) -> None:
         """Speak; returns when the last of it is on its way."""
@@ -115,7 +124,7 @@ class Person:
 
     def _subscribed(self, track: rtc.Track, *_: object) -> None:
         if track.kind == rtc.TrackKind.KIND_AUDIO:
-            self._device.room.start(self._listen(track))
+            self._participant.start(self._listen(track))
 
     async def _listen(self, track: rtc.Track) -> None:
         async for event in rtc.AudioStream.from_track(track=track, sample_rate=24_000, num_channels=1):

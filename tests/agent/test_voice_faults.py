@@ -1,0 +1,166 @@
+"""Speech when something is missing: consent, a model, a microphone, or the right to be heard."""
+
+import secrets
+from typing import Any
+
+import httpx2
+
+from alicia.protocol.messages import (
+    AssistantSentence,
+    AudioChunk,
+    Configuration,
+    ErrorMessage,
+    StartAnswer,
+    Transcription,
+    UserMessage,
+)
+from alicia.storage.pool import Pool
+from support.device import Device, device
+from support.rooms import participant
+from support.speech import Person, best_of_times
+from support.stack import Stack
+from support.tables import records
+
+VOICE = ("streaming", "voice")
+
+
+async def prefer(stack: Stack, user: str, phone: Device, **preferences: Any) -> None:
+    """Set the conversation's preferences, and wait until its agent has told of them."""
+    async with httpx2.AsyncClient() as http:
+        answer = await http.patch(
+            f"{stack.url}/api/v1/conversations/{phone.id}",
+            json={"preferences": preferences},
+            headers={"Authorization": f"Bearer {stack.token(user)}"},
+        )
+    assert answer.status_code == 200, answer.text
+    await phone.hears(Configuration, lambda body: body.preferences == preferences)
+
+
+async def test_to_those_who_only_read_nothing_is_said(scripted_stack: Stack, user: str) -> None:
+    async with device(scripted_stack, user) as phone:
+        await phone.ask("Are you there?")
+
+    assert not [each for each in scripted_stack.model.requests if each.route == "speech"]
+    assert not phone.all(AudioChunk)
+
+
+async def test_voice_speed_and_silence_are_preferences_that_hold_at_once(
+    scripted_stack: Stack, user: str
+) -> None:
+    async with device(scripted_stack, user, features=VOICE) as phone:
+        person = Person(phone.room)
+        await prefer(scripted_stack, user, phone, voice="nova", speed=1.5)
+        await phone.ask("One.")
+        await person.hears_her()
+        await prefer(scripted_stack, user, phone, mute=True)
+        await person.hears_silence()
+        spoken = len(phone.all(AudioChunk))
+        await phone.ask("Two.")
+        await prefer(scripted_stack, user, phone)
+        person.forget()
+        await phone.ask("Three.")
+        await person.hears_her()
+
+    wanted = [each.json for each in scripted_stack.model.requests if each.route == "speech"]
+    assert (wanted[0]["voice"], wanted[0]["speed"]) == ("nova", 1.5)
+    assert spoken == 1
+    assert not [each for each in wanted if "Two" in each["input"]]
+
+
+async def test_what_is_said_is_not_recorded_where_that_is_not_wanted(
+    scripted_stack: Stack, user: str, pool: Pool
+) -> None:
+    scripted_stack.model.hear("Keep this to yourself.")
+    async with device(scripted_stack, user) as phone:
+        await prefer(scripted_stack, user, phone, recording=False)
+        person = Person(phone.room)
+        await person.take_microphone()
+        await person.say(best_of_times())
+        message = await phone.hears(UserMessage)
+
+    (row,) = await records(pool, "SELECT * FROM alicia_audio WHERE message_id = %s", message.id)
+    assert (row["transcription"], row["audio_data"]) == ("Keep this to yourself.", None)
+    assert not phone.all(AudioChunk)
+
+
+async def test_without_a_voice_the_answer_goes_on_in_writing_and_the_next_is_heard(
+    scripted_stack: Stack, user: str
+) -> None:
+    scripted_stack.model.fail("speech", times=2)
+    scripted_stack.model.say("This is lost. This is too.", when="First")
+    async with device(scripted_stack, user, features=VOICE) as phone:
+        person = Person(phone.room)
+        answer_id = await phone.ask("First.")
+        error = await phone.hears(ErrorMessage)
+        await phone.ask("Second.")
+        await person.hears_her()
+
+    said = [each for each in phone.all(AssistantSentence) if each.previous_id == answer_id]
+    assert (error.code, error.originating_id, error.recoverable) == (503, answer_id, True)
+    assert "".join(each.text for each in said) == "This is lost. This is too."
+    assert not {each.id for each in said} & {each.id for each in phone.all(AudioChunk)}
+
+
+async def test_what_could_not_be_made_out_is_asked_for_again(scripted_stack: Stack, user: str) -> None:
+    scripted_stack.model.fail("transcriptions", times=2)
+    scripted_stack.model.hear("Once more.")
+    async with device(scripted_stack, user) as phone:
+        person = Person(phone.room)
+        await person.take_microphone()
+        await person.say(best_of_times())
+        error = await phone.hears(ErrorMessage)
+        await person.say(best_of_times())
+        message = await phone.hears(UserMessage)
+
+    assert error.code == 503
+    assert message.content == "Once more."
+    assert len(phone.all(UserMessage)) == 1
+
+
+async def test_speech_without_words_is_no_message(scripted_stack: Stack, user: str) -> None:
+    scripted_stack.model.hear(" ")
+    scripted_stack.model.hear("These are words.")
+    async with device(scripted_stack, user) as phone:
+        person = Person(phone.room)
+        await person.take_microphone()
+        await person.say(best_of_times())
+        await scripted_stack.model.arrived(1, route="transcriptions")
+        await person.say(bytes(64_000) + best_of_times())
+        message = await phone.hears(UserMessage)
+
+    assert message.content == "These are words."
+    assert [each.text for each in phone.all(Transcription)] == ["These are words."]
+
+
+async def test_a_microphone_may_go_and_come_back(scripted_stack: Stack, user: str) -> None:
+    scripted_stack.model.hear("The first.")
+    scripted_stack.model.hear("The second.")
+    async with device(scripted_stack, user) as phone:
+        person = Person(phone.room)
+        await person.take_microphone()
+        await person.say(best_of_times())
+        # Gone before the turn could be over.
+        await person.drop_microphone()
+        first = await phone.hears(UserMessage)
+        await person.take_microphone()
+        await person.say(best_of_times())
+        second = await phone.hears(UserMessage, lambda body: body.id != first.id)
+
+    tracks = {each.track_sid for each in phone.all(Transcription)}
+    assert (first.content, second.content) == ("The first.", "The second.")
+    assert len(tracks) == 2
+
+
+async def test_nobody_but_the_owner_is_heard(scripted_stack: Stack, user: str) -> None:
+    async with device(scripted_stack, user, features=VOICE) as phone:
+        stranger = f"stranger-{secrets.token_hex(3)}:phone"
+        async with participant(scripted_stack.livekit, phone.id, stranger) as other:
+            intruder = Person(other)
+            await intruder.take_microphone()
+            await intruder.say(best_of_times() + bytes(32_000))
+        await phone.ask("Did you hear anything?")
+        start = await phone.hears(StartAnswer)
+
+    assert len(phone.all(UserMessage)) == 1
+    assert start.previous_id == phone.all(UserMessage)[0].id
+    assert not [each for each in scripted_stack.model.requests if each.route == "transcriptions"]
