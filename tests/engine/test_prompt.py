@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alicia.engine.prompt import SYSTEM, Prompt, Turn, build, estimate
+from alicia.engine.prompt import SYSTEM, Prompt, Turn, build, estimate, weigh
 from alicia.llm.messages import Message
 
 NOON = datetime(2025, 11, 15, 12, 0, tzinfo=UTC)
@@ -48,6 +48,14 @@ def test_time_and_memories_stand_in_the_newest_message_only() -> None:
         ),
     ]
     assert (prompt.left_out, prompt.memories_left_out) == (0, 0)
+
+
+def test_the_tools_that_an_answer_used_are_noted_before_it() -> None:
+    used = "[You used calculator({}): <data>4</data>]"
+    history = [user(1), answer(1, used=used)]
+    prompt = build(history, "Thanks.", now=NOON)
+    assert contents(prompt)[1:3] == [f"question 1\n\n{used}", "answer 1"]
+    assert weigh(history) > weigh([user(1), answer(1)])
 
 
 texts = st.text(min_size=1, max_size=40).filter(lambda text: bool(text.strip()))

@@ -102,7 +102,7 @@ def room(budget: int) -> int:
 
 def weigh(turns: Sequence[Turn]) -> int:
     """How many tokens these turns take in a prompt, without those of branches that were left."""
-    return sum(_cost(_said(turn)) for exchange in _exchanges(turns) for turn in exchange)
+    return sum(_cost(_said(turn) + turn.used) for exchange in _exchanges(turns) for turn in exchange)
 
 
 def _cost(text: str) -> int:
