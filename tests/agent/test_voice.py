@@ -1,10 +1,20 @@
 """Speaking with Alicia: what is heard, what is said, and what is stored of both."""
 
 import numpy as np
+from msgspec.structs import replace
 
-from alicia.protocol.messages import AssistantSentence, AudioChunk, StartAnswer, Transcription, UserMessage
+from alicia import ids
+from alicia.protocol.messages import (
+    AssistantSentence,
+    AudioChunk,
+    ErrorMessage,
+    StartAnswer,
+    Transcription,
+    UserMessage,
+)
 from alicia.speech.moonshine import Moonshine
-from alicia.speech.sound import decode
+from alicia.speech.segments import RATE
+from alicia.speech.sound import Recorder, decode, wav
 from alicia.storage.pool import Pool
 from support.device import device
 from support.speech import BEST_OF_TIMES, Person, best_of_times, word_errors
@@ -76,3 +86,48 @@ async def test_the_answer_begins_before_the_turn_is_sure_and_only_once(
     assert len(asked) == 1
     assert len(stored) == 2
     assert "".join(each.text for each in phone.all(AssistantSentence)) == EVEREST
+
+
+async def test_a_recorded_clip_is_heard_like_speech(stack: Stack, user: str, pool: Pool) -> None:
+    recorder = Recorder(RATE)
+    recorder.write(best_of_times())
+    clip, audio_id = recorder.close(), ids.new(ids.AudioId)
+    third = len(clip) // 3
+    async with device(stack, user) as phone:
+        for number, part in enumerate((clip[:third], clip[third : 2 * third], clip[2 * third :]), 1):
+            await phone.submit(
+                AudioChunk(
+                    conversation_id=phone.id,
+                    id=audio_id,
+                    format="audio/ogg; codecs=opus",
+                    duration_ms=1_000,
+                    sequence=number,
+                    is_last=number == 3,
+                    data=part,
+                )
+            )
+        message = await phone.hears(UserMessage)
+        await phone.answered(message)
+
+    (row,) = await records(pool, "SELECT * FROM alicia_audio WHERE id = %s", audio_id)
+    assert message.audio_id == audio_id
+    assert word_errors(BEST_OF_TIMES, message.content) <= 0.1
+    assert (row["message_id"], row["transcription"]) == (message.id, message.content)
+    assert (row["audio_data"], row["duration_ms"]) == (clip, 3_000)
+    assert all(each.data is None for each in phone.all(AudioChunk))
+
+
+async def test_a_clip_that_is_no_sound_is_refused_and_one_without_words_is_no_message(
+    stack: Stack, user: str
+) -> None:
+    async with device(stack, user) as phone:
+        noise, silence = ids.new(ids.AudioId), ids.new(ids.AudioId)
+        chunk = AudioChunk(conversation_id=phone.id, id=noise, format="?", duration_ms=1, data=b"noise")
+        await phone.submit(chunk)
+        error = await phone.hears(ErrorMessage)
+        await phone.submit(replace(chunk, id=silence, data=wav(bytes(32_000), RATE)))
+        heard = await phone.hears(Transcription, lambda body: body.id == silence)
+
+    assert (error.code, error.originating_id) == (104, noise)
+    assert (heard.text, heard.final) == ("", True)
+    assert not phone.all(UserMessage)

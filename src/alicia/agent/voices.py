@@ -9,6 +9,7 @@ from livekit import rtc
 
 from alicia.config import Config
 from alicia.engine.talk import Talk
+from alicia.engine.voice import Transcript
 
 if TYPE_CHECKING:
     from alicia.agent.speech import Speech
@@ -27,6 +28,16 @@ class Voices:
     async def attend(self, room: rtc.Room, talk: Talk) -> None:
         """Hear and speak in a room as soon as somebody wants it, until cancelled."""
         await talk.wanted.wait()
+        speech = await self._open()
+        from alicia.agent.senses import Senses
+
+        await Senses(room, speech, talk).run()
+
+    async def transcribe(self, sound: bytes, language: str | None) -> Transcript | None:
+        """What is said in a recorded clip."""
+        return await (await self._open()).transcribe(sound, language)
+
+    async def _open(self) -> "Speech":
         async with self._opening:
             if self._speech is None:
                 # Half a second of work that must not hold up the other rooms.
@@ -34,9 +45,7 @@ class Voices:
                 from alicia.agent.speech import Speech
 
                 self._speech = Speech(self._config)
-        from alicia.agent.senses import Senses
-
-        await Senses(room, self._speech, talk).run()
+        return self._speech
 
     async def aclose(self) -> None:
         if self._speech is not None:

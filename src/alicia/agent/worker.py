@@ -129,6 +129,7 @@ async def run(config: Config, embedder: Embedder, registered: Callable[[], None]
         asyncio.TaskGroup() as group,
     ):
         voices = Voices(config)
+        services.transcriber = voices
         worker = Worker(config, services, voices)
         worker.on_registered(registered)
         work = group.create_task(worker.server.run())

@@ -10,6 +10,7 @@ from alicia import ids
 from alicia.engine.afterwards import Afterwards
 from alicia.engine.answers import Answers
 from alicia.engine.broadcast import Broadcast, Room
+from alicia.engine.clips import Clips
 from alicia.engine.devices import Device, Devices
 from alicia.engine.guess import Guesses
 from alicia.engine.hearing import Hearing
@@ -86,8 +87,9 @@ class Conversation:
         self._guesses = Guesses(self._history, self._begin)
         self.talk = Talk(self._line, self._history, self._answers, self._guesses)
         """What is spoken here."""
+        self._clips = Clips(services, self.talk)
         self._hearing = Hearing(
-            services, self._line, self._history, self._answers, self._client_tools, self.talk
+            services, self._line, self._history, self._answers, self._client_tools, self.talk, self._clips
         )
         self._draining = False
         self._loaded = asyncio.Event()
@@ -143,6 +145,7 @@ class Conversation:
                 self._tasks.create_task(self._heed_changes())
                 self._tasks.create_task(self._afterwards.run())
                 self._tasks.create_task(self._guesses.run())
+                self._tasks.create_task(self._clips.run())
         except* StandDown:
             stood_down = True
         finally:

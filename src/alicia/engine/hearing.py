@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from alicia.engine.answers import Answers
 from alicia.engine.broadcast import Broadcast
+from alicia.engine.clips import Clips
 from alicia.engine.devices import Device
 from alicia.engine.history import History
 from alicia.engine.services import Services
@@ -13,7 +14,14 @@ from alicia.errors import DatabaseUnavailable, ErrorCode, RemoteProtocolError
 from alicia.ledger.entries import Entry
 from alicia.ledger.known import Known
 from alicia.protocol.envelope import Envelope
-from alicia.protocol.messages import ControlStop, ControlVariation, ToolUseResult, UserMessage, UserNote
+from alicia.protocol.messages import (
+    AudioChunk,
+    ControlStop,
+    ControlVariation,
+    ToolUseResult,
+    UserMessage,
+    UserNote,
+)
 from alicia.protocol.session import Verdict
 from alicia.storage.messages import Message, message
 from alicia.telemetry import metrics
@@ -21,7 +29,7 @@ from alicia.telemetry.tracing import Context, turn
 from alicia.tools.client import ClientTools
 from alicia.tools.outcome import ToolOutcome
 
-TAKEN = UserMessage | UserNote | ControlStop | ControlVariation | ToolUseResult
+TAKEN = UserMessage | UserNote | ControlStop | ControlVariation | ToolUseResult | AudioChunk
 
 
 class Hearing:
@@ -35,6 +43,7 @@ class Hearing:
         answers: Answers,
         client_tools: ClientTools,
         talk: Talk,
+        clips: Clips,
     ) -> None:
         self._services = services
         self._line = line
@@ -42,6 +51,7 @@ class Hearing:
         self._answers = answers
         self._client_tools = client_tools
         self._talk = talk
+        self._clips = clips
 
     async def take(self, owner: str, device: Device, envelope: Envelope) -> None:
         """Store what a device sent, unless it is stored already; RemoteProtocolError says why not."""
@@ -80,6 +90,10 @@ class Hearing:
                 await self._vary(device, envelope, known, body, target)
             case ToolUseResult():
                 await self._hear_result(device, envelope, known, body)
+            case AudioChunk():
+                part = self._clips.accept(body)
+                await self._line.take(device, envelope, known, Entry(part, envelope.meta))
+                self._clips.stored(body, device.identity)
             case _:
                 await self._line.take(device, envelope, known)
 

@@ -3,6 +3,7 @@
 import msgspec
 
 from alicia.engine.ports import ChatModel, Lessons, Recall, ToolBox
+from alicia.engine.voice import Transcriber
 from alicia.ledger.ledger import Ledger
 from alicia.storage.pool import Pool
 from alicia.tools.decision.calling import CallingModel
@@ -19,6 +20,8 @@ class Services(msgspec.Struct, kw_only=True):
     tools: ToolBox
     recall: Recall
     lessons: Lessons
+    transcriber: Transcriber | None = None
+    """Hears recorded clips; without one they are refused."""
     budget: int
     """How many tokens a prompt may have."""
     answer_tokens: int

@@ -172,6 +172,16 @@ class Talk:
             await self._line.emit(*entries)
             self._answers.hear(message, utterance.device, begun)
 
+    async def hear_nothing(self, utterance: Utterance) -> None:
+        """Nothing is said in a recording: it has its transcription, but there is no message."""
+        heard = Heard(transcription_meta={"model": utterance.model})
+        await self._line.emit(Entry(self._transcription(utterance, final=True), private=heard))
+
+    async def unreadable(self, audio_id: str) -> None:
+        """A recording is no sound."""
+        text = "This recording cannot be read: send Ogg Opus, WebM or WAV."
+        await self._tell_failure(text, audio_id, ErrorCode.INVALID_FIELD)
+
     async def deaf(self, error: ModelUnavailable) -> None:
         """Something was said that nobody could make out."""
         await self._tell_failure(f"{error} What was said is lost: say it again, or write.", None)
@@ -230,11 +240,13 @@ class Talk:
             track_sid=utterance.track_sid,
         )
 
-    async def _tell_failure(self, message: str, originating_id: str | None) -> None:
+    async def _tell_failure(
+        self, message: str, originating_id: str | None, code: ErrorCode = ErrorCode.UNAVAILABLE
+    ) -> None:
         await self._line.tell_all(
             ErrorMessage(
                 conversation_id=self._line.session.conversation_id,
-                code=ErrorCode.UNAVAILABLE,
+                code=code,
                 message=message,
                 severity="warning",
                 recoverable=True,

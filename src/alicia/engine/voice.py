@@ -72,6 +72,23 @@ class Voice(Protocol):
         ...
 
 
+class Transcript(msgspec.Struct, frozen=True, kw_only=True):
+    """What is said in a recording; the text is empty when nothing is."""
+
+    text: str
+    confidence: float | None = None
+    language: str | None = None
+    model: str = ""
+
+
+class Transcriber(Protocol):
+    """Hears recordings."""
+
+    async def transcribe(self, sound: bytes, language: str | None) -> Transcript | None:
+        """What is said in a file of sound, None if it is no such file; or ModelUnavailable."""
+        ...
+
+
 class Mute:
     """The voice where there is none."""
 

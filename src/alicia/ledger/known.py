@@ -164,9 +164,16 @@ async def _audio(conn: Connection, conversation_id: ConversationId, body: AudioC
         body = msgspec.structs.replace(body, message_id=message_id)
     if not body.id.startswith("aa_"):
         raise _invalid("a client's AudioChunk must have the id of a recording, `aa_…`")
-    found = await _by_journal(conn, conversation_id, body)
-    if found.stored:
-        return found
+    parts = await _journaled_bodies(conn, conversation_id, body)
+    if any(isinstance(part, Tombstone) or _same(part, body) for part in parts):
+        return Known(kind="redelivery", body=body)
+    last = parts[-1] if parts else None
+    if isinstance(last, AudioChunk):
+        if last.is_last or last.sequence is None:
+            raise _invalid("this recording is complete")
+        if body.sequence != last.sequence + 1:
+            raise _invalid("`sequence` must count a recording's parts up by one")
+        return Known(kind="free", body=body)
     taken = await _all(conn, "SELECT 1 FROM alicia_audio WHERE id = %(id)s", {"id": body.id})
     if not taken:
         return Known(kind="free", body=body)
@@ -175,6 +182,17 @@ async def _audio(conn: Connection, conversation_id: ConversationId, body: AudioC
 
 async def _by_journal(conn: Connection, conversation_id: ConversationId, body: Body) -> Known:
     """Compare with the echoes of this type about the same thing; an erased one counts as the same."""
+    echoes = await _journaled_bodies(conn, conversation_id, body)
+    for stored in echoes:
+        if isinstance(stored, Tombstone) or _same(stored, body):
+            return Known(kind="redelivery", body=body)
+    return Known(kind="conflict" if echoes and getattr(body, "id", None) else "free", body=body)
+
+
+async def _journaled_bodies(
+    conn: Connection, conversation_id: ConversationId, body: Body
+) -> list[Body | Tombstone]:
+    """What the journal has of this type about the same thing, oldest first."""
     rows = await _all(
         conn,
         """
@@ -183,14 +201,11 @@ async def _by_journal(conn: Connection, conversation_id: ConversationId, body: B
          WHERE conversation_id = %(conversation_id)s
            AND ref = %(ref)s
            AND type = %(type)s
+         ORDER BY stanza_id DESC
         """,
         {"conversation_id": conversation_id, "ref": subject(body), "type": body.CODE},
     )
-    for row in rows:
-        stored = decode(row[0]).body
-        if isinstance(stored, Tombstone) or _same(stored, body):
-            return Known(kind="redelivery", body=body)
-    return Known(kind="conflict" if rows and getattr(body, "id", None) else "free", body=body)
+    return [decode(row[0]).body for row in rows]
 
 
 def _same(stored: Body, body: Body) -> bool:

@@ -77,8 +77,10 @@ def _write_recording(batch: Batch, body: AudioChunk, private: Recording, data: b
            SET message_id = coalesce(a.message_id, excluded.message_id),
                audio_type = excluded.audio_type,
                audio_format = excluded.audio_format,
-               audio_data = coalesce(excluded.audio_data, a.audio_data),
-               duration_ms = excluded.duration_ms,
+               audio_data = CASE WHEN %(joins)s THEN a.audio_data || excluded.audio_data
+                                 ELSE coalesce(excluded.audio_data, a.audio_data) END,
+               duration_ms = CASE WHEN %(joins)s THEN a.duration_ms + excluded.duration_ms
+                                  ELSE excluded.duration_ms END,
                livekit_track_sid = coalesce(excluded.livekit_track_sid, a.livekit_track_sid),
                transcription_meta = a.transcription_meta || excluded.transcription_meta
         """,
@@ -86,6 +88,8 @@ def _write_recording(batch: Batch, body: AudioChunk, private: Recording, data: b
         | {
             "audio_type": private.audio_type or "input",
             "audio_data": data,
+            # A clip comes in parts.
+            "joins": body.data is not None and body.sequence is not None,
             "meta": json(private.meta),
         },
     )

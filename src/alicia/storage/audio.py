@@ -51,6 +51,13 @@ async def audio_of_message(conn: Connection, message_id: str) -> list[Audio]:
     )
 
 
+async def clip_sound(conn: Connection, audio_id: str) -> bytes | None:
+    """The sound of a recording, whoever made it: only for the agent that has its conversation."""
+    cursor = await conn.execute("SELECT audio_data FROM alicia_audio WHERE id = %s", (audio_id,))
+    row = await cursor.fetchone()
+    return row[0] if row else None
+
+
 async def sentence_sound(
     conn: Connection, owner: str, sentence_id: str, start: int = 0, length: int = 2**30
 ) -> Sound | None:

@@ -1,0 +1,86 @@
+"""Recorded clips that devices send: kept, transcribed, and then answered like speech."""
+
+import asyncio
+from typing import Final
+
+import structlog
+from msgspec.structs import replace
+
+from alicia.engine.services import Services
+from alicia.engine.talk import Talk, Utterance
+from alicia.errors import ErrorCode, ModelUnavailable, RemoteProtocolError
+from alicia.ids import AudioId
+from alicia.protocol.messages import AudioChunk
+from alicia.storage.audio import clip_sound
+
+log = structlog.get_logger(__name__)
+
+LARGEST: Final = 16 * 2**20
+UNFINISHED: Final = 4
+"""How many clips may be on their way at once."""
+
+
+class Clips:
+    """Joins the parts of clips in the order in which they come; `run` has them transcribed one by one."""
+
+    def __init__(self, services: Services, talk: Talk) -> None:
+        self._services = services
+        self._talk = talk
+        self._parts: dict[str, dict[int, bytes]] = {}
+        self._whole: asyncio.Queue[tuple[AudioChunk, str]] = asyncio.Queue()
+
+    def accept(self, chunk: AudioChunk) -> AudioChunk:
+        """Take a part in before it is stored; what of it may be stored. RemoteProtocolError says why not."""
+        if chunk.data is None:
+            raise RemoteProtocolError(ErrorCode.INVALID_FIELD, "a client's AudioChunk must have `data`")
+        if self._services.transcriber is None:
+            raise RemoteProtocolError(ErrorCode.UNAVAILABLE, "nobody here can hear recordings")
+        parts = self._parts.setdefault(chunk.id, {})
+        # By its number, since what could not be stored is sent again.
+        parts[chunk.sequence or 0] = chunk.data
+        if len(self._parts) > UNFINISHED or sum(map(len, parts.values())) > LARGEST:
+            del self._parts[chunk.id]
+            raise RemoteProtocolError(
+                ErrorCode.TOO_LARGE, "a recording holds at most 16 MiB: send it in several"
+            )
+        return chunk if self._talk.wishes.recording else replace(chunk, data=None)
+
+    def stored(self, chunk: AudioChunk, device: str) -> None:
+        """A part is stored; with the last one the clip is heard."""
+        if chunk.is_last or chunk.sequence is None:
+            self._whole.put_nowait((chunk, device))
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            chunk, device = await self._whole.get()
+            try:
+                await self._hear(chunk, device)
+            except ModelUnavailable as error:
+                await self._talk.deaf(error)
+
+    async def _hear(self, chunk: AudioChunk, device: str) -> None:
+        transcriber = self._services.transcriber
+        sound = b"".join(self._parts.pop(chunk.id, {}).values())
+        if self._talk.wishes.recording:
+            # The first parts may have been taken by another agent.
+            async with self._services.pool.connection() as conn:
+                sound = await clip_sound(conn, chunk.id) or sound
+        if transcriber is None or not sound:
+            return
+        heard = await transcriber.transcribe(sound, self._talk.wishes.language)
+        if heard is None:
+            await self._talk.unreadable(chunk.id)
+            return
+        utterance = Utterance(
+            audio_id=AudioId(chunk.id),
+            text=heard.text,
+            confidence=heard.confidence,
+            language=heard.language,
+            model=heard.model,
+            device=device,
+        )
+        if heard.text:
+            await self._talk.hear(utterance, b"")
+        else:
+            await self._talk.hear_nothing(utterance)
