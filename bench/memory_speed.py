@@ -1,24 +1,33 @@
 """How fast recall is: for one owner as other people's memories grow, and as the owner's own do.
 
-    .venv/bin/python bench/memory_speed.py [--others 1000000] [--own 100000]
+    .venv/bin/python bench/memory_speed.py own [SIZE …]
+    .venv/bin/python bench/memory_speed.py others [SIZE …] [--folder DIR]
 
 Texts are made of templates, vectors by the embedded model and by mixing two of its vectors. Times are those
 of a whole recall but for the query's embedding, which is timed apart. Exact is the same recall with every
-memory of the owner compared. The tables are printed and written to bench/results/memory_speed.md.
+memory of the owner compared.
+
+With `others`, each question is put in turn to a database that holds the owner's memories alone and to one
+that holds other people's too, so that the ratio does not depend on what else the machine does. That database
+takes some 8 GiB at a million and grows from size to size; with DIR it is kept, and a later run goes on with
+it. An owner of 1,000 is compared exactly, without the graph, so none is built there.
+
+The tables are printed and written to bench/results/memory_speed.md, each in the place of the one before.
 """
 
 import argparse
 import asyncio
 import contextlib
-import random
-import secrets
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from msgspec import Struct
+from psycopg import AsyncConnection, sql
+from psycopg.rows import TupleRow
 
 from alicia.local.embedder import LocalEmbedder
 from alicia.local.postgres import Postgres
@@ -30,99 +39,13 @@ from alicia.storage.memories import Embedding
 from alicia.storage.migrate import migrate
 from alicia.storage.pool import Connection, Pool, make_pool
 from alicia.storage.seeds import Filter, Wanted, prepare, seeds
+from made_memories import Base, Prepared, add, copy_base, questions, sentences
 
 RESULTS = Path(__file__).parent / "results" / "memory_speed.md"
+STEP = 100_000
 ASKED = 200
 WARM = 40
 COMPARED = 20
-
-PEOPLE = (
-    "Anna Ben Carla Deniz Emil Farah Goran Hana Ivo Jana Kofi Lena Milo Nadia Omar Petra Quinn Rosa Sami Tara"
-)
-DOES = (
-    "bought sold lost found repaired painted borrowed photographed described dreamt_of complained_about "
-    "forgot planned cooked wrote_about read learned_about visited cancelled recommended"
-)
-WHAT = (
-    "bicycle violin recipe garden contract kitchen novel passport camera puppy telescope sweater boat "
-    "lecture mortgage allergy marathon concert wedding headache spreadsheet aquarium thesis volcano sofa "
-    "laptop umbrella orchard sourdough motorcycle appointment surgery scholarship piano trailer birthday "
-    "tournament tattoo"
-)
-WHERE = (
-    "Lisbon Oslo Kyoto Nairobi Quito Dublin Tbilisi Perth Ghent Turin the_office the_harbour the_mountains "
-    "the_library school hospital the_market the_airport home the_forest"
-)
-WHEN = (
-    "yesterday last_spring on_Tuesday in_1998 before_Christmas after_work every_Sunday last_night in_July "
-    "soon"
-)
-WHY = (
-    "because_it_was_cheap to_please_a_friend for_the_children out_of_boredom after_a_long_quarrel by_mistake "
-    "with_great_care against_all_advice for_the_third_time without_telling_anyone"
-)
-
-
-RARE = 20_000
-"""How many made-up words there are beside those; like in any text, most of them are rare."""
-
-
-def sentences(count: int, seed: int) -> list[str]:
-    chance = random.Random(seed)
-    lists = [part.split() for part in (PEOPLE, DOES, WHAT, WHERE, WHEN, WHY)]
-    made: list[str] = []
-    for _ in range(count):
-        who, does, what, where, when, why = (chance.choice(words).replace("_", " ") for words in lists)
-        made.append(f"{who} {does} the {what} in {where} {when}, {why}.")
-    return made
-
-
-def questions(count: int, seed: int) -> list[str]:
-    """Sentences with two of the made-up words, as common or rare as they are in memories."""
-    chance = random.Random(seed)
-    words = [f"zq{int(RARE ** chance.random())}x" for _ in range(2 * count)]
-    return [f"{text} {words[2 * n]} {words[2 * n + 1]}" for n, text in enumerate(sentences(count, seed))]
-
-
-class Base(Struct, frozen=True):
-    """The sentences that memories are made of."""
-
-    texts: list[str]
-    vectors: list[Embedding]
-
-
-class Prepared:
-    """An embedder whose vectors were made before."""
-
-    model = "minilm-l6-v2-int8"
-
-    def __init__(self, vectors: dict[str, Embedding]) -> None:
-        self._vectors = vectors
-
-    async def embed(self, texts: Sequence[str]) -> list[Embedding]:
-        return [self._vectors[text] for text in texts]
-
-
-async def add(conn: Connection, owner: str, count: int) -> None:
-    """Give memories to an owner, or to owners of a thousand each for a name that ends in #.
-
-    Five in a row have a topic in common: a part of their meaning.
-    """
-    await conn.execute(
-        """
-        INSERT INTO alicia_memory (content, embeddings, embeddings_info, created_by, source_type, source_info)
-        SELECT own.content || (SELECT string_agg(' zq' || floor(%(rare)s ^ random())::int || 'x', '')
-                                 FROM generate_series(1, 4 + 0 * picks.n)),
-               l2_normalize(own.embeddings + topic.embeddings), own.info,
-               CASE WHEN right(%(owner)s, 1) = '#' THEN %(owner)s || picks.n / 1000 ELSE %(owner)s END,
-               'note', jsonb_build_object('position', picks.n, 'own', picks.own)
-          FROM (SELECT n, (random() * 3999)::int AS own, abs(hashint4(n / 5)) %% 4000 AS topic
-                  FROM generate_series(1, %(count)s) n) picks
-          JOIN base own ON own.n = picks.own
-          JOIN base topic ON topic.n = picks.topic
-        """,
-        {"owner": owner, "count": count, "rare": RARE},
-    )
 
 
 async def without_indexes(conn: Connection) -> None:
@@ -243,42 +166,117 @@ async def recalls(pool: Pool, base: Base, owner: str) -> tuple[float, float, flo
     return statistics.mean(near), statistics.mean(ours), statistics.mean(exactly)
 
 
+class Side:
+    """A database and the one connection through which it is asked."""
+
+    def __init__(self, server: Postgres, name: str) -> None:
+        self.url = server.url(name)
+        self.taken: list[float] = []
+        self._pool = make_pool(self.url, max_size=1)
+
+    async def __aenter__(self) -> "Side":
+        await self._pool.open()
+        async with self._pool.connection() as conn:
+            cursor = await conn.execute("SELECT pg_backend_pid()")
+            row = await cursor.fetchone()
+            assert row
+            self._backend = Path(f"/proc/{row[0]}/schedstat")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._pool.close()
+
+    def searcher(self, embedder: Prepared) -> Searcher:
+        self.taken = []
+        return Searcher(self._pool, embedder)
+
+    def spent(self) -> float:
+        """Processor milliseconds of PostgreSQL for this side."""
+        return int(self._backend.read_text().split()[0]) / 1e6
+
+    @property
+    def p50(self) -> float:
+        return statistics.median(self.taken)
+
+    @property
+    def p95(self) -> float:
+        return statistics.quantiles(self.taken, n=20)[-1]
+
+
+async def compare(alone: Side, crowd: Side, embedder: Prepared, queries: Sequence[str]) -> str:
+    """Put the questions to both in turn; how the times stand to each other."""
+    searchers = [(side, side.searcher(embedder)) for side in (alone, crowd)]
+    for query in queries[:WARM]:
+        for _, searcher in searchers:
+            await searcher.search("one", Query(message=query), limit=10)
+    before = [side.spent() for side, _ in searchers]
+    for query in queries:
+        for side, searcher in searchers:
+            began = time.perf_counter()
+            await searcher.search("one", Query(message=query), limit=10)
+            side.taken.append(1000 * (time.perf_counter() - began))
+    first, second = (side.spent() - at for (side, _), at in zip(searchers, before, strict=True))
+    return (
+        f"{alone.p50:.1f} ms | {crowd.p50:.1f} ms | {crowd.p50 / alone.p50:.2f} × | "
+        f"{crowd.p95 / alone.p95:.2f} × | {second / first:.2f} ×"
+    )
+
+
 async def grow_others(
-    server: Postgres, pool: Pool, embedder: Prepared, queries: Sequence[str], most: int
+    server: Postgres, base: Base, embedder: Prepared, queries: Sequence[str], sizes: Sequence[int]
 ) -> list[str]:
     lines = [
-        "| other people's memories | p50 | p95 | processor | against none |",
-        "|---:|---:|---:|---:|---:|",
+        "| other people's memories | p50 without | p50 with | ratio | of p95 | of PostgreSQL's processor |",
+        "|---:|---:|---:|---:|---:|---:|",
     ]
-    async with pool.connection() as conn:
-        await add(conn, "one", 1000)
-        stored = 0
-        first: Times | None = None
-        for others in [size for size in (0, 1000, 10_000, 100_000, 1_000_000) if size <= most]:
-            await without_indexes(conn)
-            if others > stored:
-                await add(conn, f"others-{others}#", others - stored)
-                stored = others
-            await build(conn)
-            took = await times(server, pool, embedder, "one", queries)
-            first = first or took
-            against = f"{took.p50 / first.p50:.2f} × (processor {took.cpu / first.cpu:.2f} ×)"
-            lines.append(f"| {others:,} | {took} | {against} |")
+    for name in ("alone", "crowd"):
+        await prepare_database(server, name, base)
+    async with Side(server, "alone") as alone, Side(server, "crowd") as crowd:
+        for size in sizes:
+            async with await AsyncConnection.connect(crowd.url, autocommit=True) as conn:
+                stored = await count(conn, "others%") if size else 0
+                for start in range(stored, size, STEP):
+                    # Steps keep a transaction, and what it holds in memory, small.
+                    await add(conn, f"others-{start}#", min(STEP, size - start))
+                await conn.execute("VACUUM ANALYZE alicia_memory")
+            lines.append(f"| {size:,} | {await compare(alone, crowd, embedder, queries)} |")
             print(lines[-1], flush=True)
     return lines
 
 
+async def count(conn: AsyncConnection[TupleRow], owners: str) -> int:
+    cursor = await conn.execute("SELECT count(*) FROM alicia_memory WHERE created_by LIKE %s", (owners,))
+    row = await cursor.fetchone()
+    return row[0] if row else 0
+
+
+async def prepare_database(server: Postgres, name: str, base: Base) -> None:
+    """A database with the sentences and the one owner's memories, unless it is there from an earlier run."""
+    async with await AsyncConnection.connect(server.url("postgres"), autocommit=True) as conn:
+        cursor = await conn.execute("SELECT 1 FROM pg_database WHERE datname = %s", (name,))
+        if await cursor.fetchone():
+            return
+        await conn.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    await migrate(server.url(name))
+    async with await AsyncConnection.connect(server.url(name), autocommit=True) as conn:
+        await conn.execute("DROP INDEX alicia_memory_nearest_384")
+        await copy_base(conn, base)
+        await add(conn, "one", 1000)
+        await conn.execute("VACUUM ANALYZE alicia_memory")
+
+
 async def grow_own(
-    server: Postgres, pool: Pool, base: Base, embedder: Prepared, queries: Sequence[str], most: int
+    server: Postgres, base: Base, embedder: Prepared, queries: Sequence[str], sizes: Sequence[int]
 ) -> list[str]:
     lines = [
         "| own memories | p50 | p95 | processor | nearest | asked-for found | exactly | graph | words |",
         "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    async with pool.connection() as conn:
-        await conn.execute("TRUNCATE alicia_memory CASCADE")
+    await migrate(server.url("postgres"))
+    async with make_pool(server.url("postgres")) as pool, pool.connection() as conn:
+        await copy_base(conn, base)
         stored = 0
-        for own in [size for size in (1000, 10_000, 100_000) if size <= most]:
+        for own in sizes:
             await without_indexes(conn)
             await add(conn, "big", own - stored)
             stored = own
@@ -294,7 +292,21 @@ async def grow_own(
     return lines
 
 
-async def run(others: int, own: int) -> str:
+@asynccontextmanager
+async def open_server(folder: Path | None) -> AsyncGenerator[Postgres]:
+    with TemporaryDirectory() as temporary:
+        place = folder or Path(temporary)
+        server = Postgres(place, password="bench", settings={"fsync": "off", "max_wal_size": "4GB"})
+        await server.initialise()
+        await server.start()
+        try:
+            await server.ready()
+            yield server
+        finally:
+            await server.stop()
+
+
+async def run(which: str, sizes: Sequence[int], folder: Path | None) -> str:
     texts, queries = sentences(4000, seed=1), questions(ASKED, seed=2)
     async with LocalEmbedder() as model:
         base = Base(texts, await model.embed(texts))
@@ -305,46 +317,34 @@ async def run(others: int, own: int) -> str:
             await model.embed([query])
             alone.append(1000 * (time.perf_counter() - began))
     embedder = Prepared(vectors)
-    with TemporaryDirectory() as folder:
-        server = Postgres(Path(folder), password=secrets.token_hex(8), settings={"fsync": "off"})
-        await server.initialise()
-        await server.start()
-        try:
-            await server.ready()
-            await migrate(server.url("postgres"))
-            async with make_pool(server.url("postgres")) as pool:
-                async with pool.connection() as conn, conn.cursor() as cursor:
-                    await cursor.execute(
-                        """
-                        CREATE UNLOGGED TABLE base
-                            (n integer PRIMARY KEY, content text, embeddings vector, info jsonb)
-                        """
-                    )
-                    async with cursor.copy("COPY base FROM STDIN") as copy:
-                        for number, (text, vector) in enumerate(zip(texts, base.vectors, strict=True)):
-                            info = '{"model": "minilm-l6-v2-int8", "dimension": 384}'
-                            await copy.write_row((number, text, vector.padded, info))
-                apart = await grow_others(server, pool, embedder, queries, others)
-                alone_lines = await grow_own(server, pool, base, embedder, queries, own)
-        finally:
-            await server.stop()
-    parts = [
-        f"Embedding a query, not in these times: p50 {statistics.median(alone):.1f} ms.",
-        "An owner of 1,000 memories, as other people's grow:\n\n" + "\n".join(apart),
-        "One owner, as the owner's own grow:\n\n" + "\n".join(alone_lines),
-    ]
-    return "\n\n".join(parts) + "\n"
+    async with open_server(folder) as server:
+        if which == "others":
+            lines = await grow_others(server, base, embedder, queries, sizes)
+            return "## An owner of 1,000 memories, as other people's grow\n\n" + "\n".join(lines)
+        lines = await grow_own(server, base, embedder, queries, sizes)
+    note = f"Embedding a query, not in these times: p50 {statistics.median(alone):.1f} ms."
+    return f"## One owner, as the owner's own grow\n\n{note}\n\n" + "\n".join(lines)
+
+
+def write(part: str) -> None:
+    """Put a table in the place of the one before."""
+    old = RESULTS.read_text("utf-8").split("\n## ")[1:] if RESULTS.exists() else []
+    parts = {one.splitlines()[0]: f"## {one.strip()}" for one in old}
+    parts[part.splitlines()[0].removeprefix("## ")] = part.strip()
+    text = "\n\n".join(["# Memory: speed of recall", "`bench/memory_speed.py`", *parts.values()])
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(text + "\n", "utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--others", type=int, default=1_000_000)
-    parser.add_argument("--own", type=int, default=100_000)
+    parser.add_argument("which", choices=["own", "others"])
+    parser.add_argument("sizes", type=int, nargs="*")
+    parser.add_argument("--folder", type=Path, help="where the database is kept for a later run")
     arguments = parser.parse_args()
-    text = asyncio.run(run(arguments.others, arguments.own))
-    print(f"\n{text}")
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(f"# Memory: speed of recall\n\n`bench/memory_speed.py`\n\n{text}", "utf-8")
+    usual = (1000, 10_000, 100_000) if arguments.which == "own" else (0, 1000, 10_000, 100_000, 1_000_000)
+    write(asyncio.run(run(arguments.which, arguments.sizes or usual, arguments.folder)))
+    print(f"\n{RESULTS.read_text('utf-8')}")
 
 
 if __name__ == "__main__":

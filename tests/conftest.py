@@ -57,6 +57,13 @@ def database_url(postgres: PostgresServer) -> str:
     return postgres.create(f"worker_{worker}_{secrets.token_hex(4)}", template=template)
 
 
+@pytest.fixture(scope="session")
+def quiet_database_url(postgres: PostgresServer) -> str:
+    """The same without an agent, which would fill in the vectors that tests leave out."""
+    template = ground.ask("template")["name"]
+    return postgres.create(f"quiet_{secrets.token_hex(6)}", template=template)
+
+
 @pytest.fixture
 def fresh_database_url(postgres: PostgresServer) -> Iterator[str]:
     """A migrated database that only this test sees."""

@@ -8,6 +8,11 @@ from alicia.storage.pool import Pool, make_pool
 from support.talk import Talk
 
 
+@pytest.fixture(scope="session")
+def database_url(quiet_database_url: str) -> str:
+    return quiet_database_url
+
+
 @pytest.fixture
 async def pool(database_url: str) -> AsyncIterator[Pool]:
     async with make_pool(database_url, max_size=4) as opened:

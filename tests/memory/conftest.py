@@ -21,6 +21,11 @@ from support.scripted import ScriptedServer
 
 
 @pytest.fixture(scope="session")
+def database_url(quiet_database_url: str) -> str:
+    return quiet_database_url
+
+
+@pytest.fixture(scope="session")
 def embedder() -> Iterator[LocalEmbedder]:
     """The embedded model, loaded once."""
     made = LocalEmbedder()

@@ -13,6 +13,7 @@ from alicia.memory.memory import MOST, Memory
 from alicia.memory.query import Query
 from alicia.memory.recall import Searcher, choose_words
 from alicia.storage import memories as stored
+from alicia.storage import recall
 from alicia.storage.memories import Embedding, NewMemory, create_memories
 from alicia.storage.pool import Pool
 from alicia.storage.recall import Sample, WordCount
@@ -266,3 +267,28 @@ async def test_an_edited_memory_is_found_by_its_new_text(memory: Memory, user: s
     assert (await recalled(memory, user, "Which bike do I cycle on?")) == ["The user rides a bicycle."]
     assert await memory.edit("somebody else", one, "Hacked") is None
     assert await memory.edit(user, MemoryId("amem_000000000000000000000"), "Nothing") is None
+
+
+async def test_the_vocabulary_says_of_words_what_counting_them_says(
+    memory: Memory, pool: Pool, user: str
+) -> None:
+    await keep(memory, user, *(f"Note {n} is about {'tea' if n % 3 else 'coffee'}." for n in range(12)))
+    async with pool.connection() as conn:
+        for message, context in (("Tea or coffee?", ""), ("And milk?", "I like coffee and it's notes")):
+            counted = await recall.sample(conn, user, message, context)
+            words = await recall.words_of(conn, message, context)
+            assert (await recall.vocabulary(conn, user)).sample(words) == counted
+        assert (await recall.vocabulary(conn, user)).memories == 12
+
+
+async def test_of_many_memories_words_are_counted_once_a_minute(
+    memory: Memory, pool: Pool, embedder: LocalEmbedder, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recall, "SAMPLE", 10)
+    await keep(memory, user, *(f"Note {n} is about tea." for n in range(12)))
+    searcher = Searcher(pool, embedder)
+    before = await searcher.search(user, Query(message="Which note is about coffee?"), limit=1)
+    await keep(memory, user, "This is about coffee.")
+    after = await searcher.search(user, Query(message="Which note is about coffee?"), limit=1)
+    assert before[0].memory.content.endswith("tea.")
+    assert after[0].memory.content == "This is about coffee."

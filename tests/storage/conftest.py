@@ -7,6 +7,11 @@ import pytest
 from alicia.storage.pool import Connection, Pool, make_pool
 
 
+@pytest.fixture(scope="session")
+def database_url(quiet_database_url: str) -> str:
+    return quiet_database_url
+
+
 @pytest.fixture
 async def pool(database_url: str) -> AsyncIterator[Pool]:
     async with make_pool(database_url, max_size=4) as opened:

@@ -16,6 +16,7 @@ from alicia.ledger.ledger import Ledger
 from alicia.llm.chat import LOOPBACK, ChatModel, Patience
 from alicia.memory.embeddings import Embedder
 from alicia.memory.memory import Memory
+from alicia.memory.upkeep import keep_filled
 from alicia.storage.pool import Pool, make_pool
 from alicia.telemetry import scrape
 from alicia.tools.box import Toolbox
@@ -69,6 +70,7 @@ async def open_services(config: Config, agent_id: str, embedder: Embedder) -> As
         background = [
             tasks.create_task(_learn_window(services, model)),
             tasks.create_task(_warm(embedder)),
+            tasks.create_task(keep_filled(pool, embedder)),
             tasks.create_task(_ask_for_calls(services.calling)),
         ]
         try:

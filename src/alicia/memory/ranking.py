@@ -111,6 +111,8 @@ def _around(
                 if similarity is not None:
                     for steps, reached in near:
                         weight = _MEANING[steps]
+                        if not weight:
+                            continue
                         for other in reached:
                             sums[other] += weight * similarity
                             totals[other] += weight

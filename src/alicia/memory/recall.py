@@ -3,6 +3,7 @@
 import asyncio
 import math
 import time
+from collections import OrderedDict
 from itertools import combinations
 from typing import Any, Final
 
@@ -26,13 +27,14 @@ FEW: Final = 5000
 SEEDS: Final = 20
 """How many memories each search brings; what stands around them is looked at too."""
 
-_WEIGHED: Final = 500
+_WEIGHED: Final = 400
 """How many memories the words that are looked up may have together; commoner ones only add to scores."""
 
 _WORDS: Final = 24
 _CONTEXT_SHARE: Final = 0.5
 _ENOUGH: Final = 200
 _COUNT_AGAIN: Final = 60.0
+_VOCABULARIES: Final = 32
 _EVERYTHING: Final = Filter()
 
 
@@ -63,7 +65,7 @@ class Searcher:
         self._embedder = embedder
         self._patience = patience
         self._few = few
-        self._sizes: dict[str, tuple[float, int]] = {}
+        self._vocabularies: OrderedDict[str, tuple[float, recall.Vocabulary]] = OrderedDict()
 
     async def search(
         self,
@@ -82,10 +84,9 @@ class Searcher:
         vector = vector or await self._embed(query.meant)
         async with self._pool.connection() as conn, conn.transaction():
             await seeds.prepare(conn)
-            sampled = await recall.sample(conn, owner, query.message, query.context)
+            sampled, size = await self._sample(conn, owner, query)
             if not sampled.size:
                 return []
-            size = await self._size(conn, owner, sampled)
             words = _weigh(sampled)
             any_of, all_of = choose_words(sampled, size)
             wanted = Wanted(
@@ -112,15 +113,24 @@ class Searcher:
             log.warning("recall without vectors", error=type(error).__name__)
             return None
 
-    async def _size(self, conn: Connection, owner: str, sampled: recall.Sample) -> int:
-        """How many memories an owner has: exactly for few, as of a minute ago for many."""
-        if sampled.size < recall.SAMPLE:
-            return sampled.size
-        counted, size = self._sizes.get(owner, (0.0, 0))
-        if not size or time.monotonic() - counted > _COUNT_AGAIN:
-            size = await recall.count_memories(conn, owner)
-            self._sizes[owner] = (time.monotonic(), size)
-        return size
+    async def _sample(self, conn: Connection, owner: str, query: Query) -> tuple[recall.Sample, int]:
+        """How common the query's words are among an owner's memories, and how many these are.
+
+        Few are counted exactly. Of many, what was counted a minute ago serves: it is a sample anyway.
+        """
+        counted, known = self._vocabularies.get(owner, (0.0, None))
+        if known is None or time.monotonic() - counted > _COUNT_AGAIN:
+            sampled = await recall.sample(conn, owner, query.message, query.context)
+            if sampled.size < recall.SAMPLE:
+                self._vocabularies.pop(owner, None)
+                return sampled, sampled.size
+            known = await recall.vocabulary(conn, owner)
+            self._vocabularies[owner] = (time.monotonic(), known)
+            if len(self._vocabularies) > _VOCABULARIES:
+                self._vocabularies.popitem(last=False)
+        self._vocabularies.move_to_end(owner)
+        words = await recall.words_of(conn, query.message, query.context)
+        return known.sample(words), known.memories
 
 
 def _weigh(sampled: recall.Sample) -> list[Weighted]:
@@ -138,7 +148,7 @@ def _weigh(sampled: recall.Sample) -> list[Weighted]:
 def choose_words(sampled: recall.Sample, size: int) -> tuple[list[str], list[list[str]]]:
     """Which words to look up: any of the rare ones, and common ones only where several stand together.
 
-    So no more than some thousand memories are weighed, however many have a word; those with several of a
+    So no more than some hundred memories are weighed, however many have a word; those with several of a
     query's words are the ones that matter.
     """
     shares = sorted((count.memories / sampled.size, count.word) for count in sampled.words)

@@ -49,11 +49,19 @@ async def fill_gaps(pool: Pool, embedder: Embedder, progress: Progress | None = 
 
 
 async def keep_filled(pool: Pool, embedder: Embedder, every: float = 60.0) -> None:
-    """Fill gaps for ever: now, and then again after so many seconds, longer when the model is away."""
+    """Fill gaps for ever: now, and then again after so many seconds, longer when the model is away.
+
+    The log tells how far it has come, at each tenth of the way.
+    """
+
+    def tell(done: int, total: int) -> None:
+        if 10 * done // max(total, 1) > 10 * (done - BATCH) // max(total, 1) and total > 10 * BATCH:
+            log.info("memories are being embedded", done=done, total=total, model=embedder.model)
+
     while True:
         pause = every
         try:
-            if filled := await fill_gaps(pool, embedder):
+            if filled := await fill_gaps(pool, embedder, tell):
                 log.info("memories embedded", count=filled, model=embedder.model)
         except (ModelUnavailable, psycopg.Error, PoolTimeout) as error:
             log.warning("memories wait for their embeddings", error=type(error).__name__)

@@ -38,6 +38,20 @@ class Sample(Struct, frozen=True, kw_only=True):
     words: list[WordCount]
 
 
+class Vocabulary(Struct, frozen=True, kw_only=True):
+    """The words of a sample of an owner's memories: in how many each is, and how many memories there are."""
+
+    memories: int
+    sampled: int
+    average_length: float
+    counts: dict[str, int]
+
+    def sample(self, words: Sequence[tuple[str, bool]]) -> Sample:
+        """What `sample` would say of these words."""
+        found = [WordCount(word=word, own=own, memories=self.counts.get(word, 0)) for word, own in words]
+        return Sample(size=self.sampled, average_length=self.average_length, words=found)
+
+
 class Surrounding(Struct, frozen=True):
     """A memory that is a seed or stands near one, with all that its rank depends on but its text."""
 
@@ -100,6 +114,54 @@ async def sample(conn: Connection, owner: str, message: str, context: str = "") 
     return Sample(size=size, average_length=max(average, 1.0), words=found)
 
 
+async def words_of(conn: Connection, message: str, context: str = "") -> list[tuple[str, bool]]:
+    """The words of a query as `sample` gives them, and whether each is in the message itself."""
+    cursor = await conn.execute(
+        """
+        SELECT word, bool_or(own)
+          FROM (SELECT unnest(tsvector_to_array(to_tsvector('english', %(message)s))) AS word, true AS own
+                 UNION ALL
+                SELECT unnest(tsvector_to_array(to_tsvector('english', %(context)s))), false) w
+         GROUP BY word
+         ORDER BY bool_or(own) DESC, word
+         LIMIT %(most)s
+        """,
+        {"message": message, "context": context, "most": MOST_WORDS},
+    )
+    return [(row[0], row[1]) for row in await cursor.fetchall()]
+
+
+async def vocabulary(conn: Connection, owner: str) -> Vocabulary:
+    """How common every word of an owner's memories is, by a sample of them."""
+    cursor = await conn.execute(
+        """
+        WITH sample AS MATERIALIZED (
+            SELECT content_search
+              FROM alicia_memory
+             WHERE created_by = %(owner)s
+               AND deleted_at IS NULL AND NOT archived AND superseded_by IS NULL
+             ORDER BY id
+             LIMIT %(sample)s)
+        SELECT (SELECT count(*) FROM sample),
+               (SELECT coalesce(avg(length(content_search)), 1)::float8 FROM sample),
+               counted.words, counted.counts
+          FROM (SELECT array_agg(word) AS words, array_agg(memories) AS counts
+                  FROM (SELECT word, count(*) AS memories
+                          FROM sample, unnest(tsvector_to_array(content_search)) AS word
+                         GROUP BY word) w) counted
+        """,
+        {"owner": owner, "sample": SAMPLE},
+    )
+    row = await cursor.fetchone()
+    sampled, average, words, counts = row or (0, 1.0, [], [])
+    return Vocabulary(
+        memories=await count_memories(conn, owner),
+        sampled=sampled,
+        average_length=max(average, 1.0),
+        counts=dict(zip(words or [], counts or [], strict=True)),
+    )
+
+
 async def count_memories(conn: Connection, owner: str) -> int:
     """How many memories of an owner recall may find."""
     cursor = await conn.execute(
@@ -130,15 +192,15 @@ async def surroundings(
         await cursor.execute(
             """
             WITH seeds AS MATERIALIZED (
-                SELECT id, alicia_source(source_type, source_info) AS source,
+                SELECT ctid AS place, alicia_source(source_type, source_info) AS source,
                        alicia_position(source_info) AS position
                   FROM alicia_memory
                  WHERE id = ANY(%(seeds)s)
                    AND created_by = %(owner)s),
                  near AS MATERIALIZED (
-                SELECT id FROM seeds
+                SELECT place FROM seeds
                  UNION
-                SELECT m.id
+                SELECT m.ctid
                   FROM seeds s
                   JOIN alicia_memory m
                     ON m.created_by = %(owner)s
@@ -160,7 +222,7 @@ async def surroundings(
                    extract(epoch FROM (now() AT TIME ZONE 'utc') - m.created_at)::float8 / 86400,
                    m.tags @> %(tags)s AND (%(memory_type)s::text IS NULL OR m.memory_type = %(memory_type)s)
               FROM near
-              JOIN alicia_memory m ON m.id = near.id
+              JOIN alicia_memory m ON m.ctid = near.place
              WHERE m.created_by = %(owner)s
                AND m.deleted_at IS NULL AND NOT m.archived AND m.superseded_by IS NULL
             """,
