@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, Final, Literal, Protocol, Self
 from urllib.parse import urlsplit
 
@@ -24,14 +25,23 @@ Theme = Literal["light", "dark"]
 
 
 @asynccontextmanager
-async def launched() -> AsyncGenerator[Browser]:
-    """Debian's Chromium; no browser is ever downloaded."""
+async def launched(microphone: Path | None = None) -> AsyncGenerator[Browser]:
+    """Debian's Chromium, if need be with a WAV as its microphone; no browser is ever downloaded."""
+    flags = [*FLAGS, *(_speaking(microphone) if microphone else [])]
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        browser = await playwright.chromium.launch(executable_path=BROWSER, args=flags)
         try:
             yield browser
         finally:
             await browser.close()
+
+
+def _speaking(microphone: Path) -> list[str]:
+    return [
+        "--use-fake-device-for-media-stream",
+        "--use-fake-ui-for-media-stream",
+        f"--use-file-for-fake-audio-capture={microphone}%noloop",
+    ]
 
 
 class Tab:

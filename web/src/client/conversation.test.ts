@@ -23,7 +23,13 @@ class Room {
     this.#tell = tell;
     this.joined = true;
     queueMicrotask(() => tell({ kind: "agentCame" }));
-    return { agent: "agent", send: async (data) => this.#hear(data), leave: async () => undefined };
+    return {
+      agent: "agent",
+      send: async (data) => this.#hear(data),
+      publish: async () => async () => undefined,
+      listen: () => undefined,
+      leave: async () => undefined,
+    };
   };
 
   publish(...envelopes: Envelope[]): void {
@@ -181,5 +187,48 @@ it("stopping names what is being answered, and is asked for once", async () => {
   await vi.waitFor(() => expect(room.sent.filter((each) => each.type === Type.ControlStop)).toHaveLength(1));
   room.publish(room.agent.sentence("a", 2, "", "stopped"));
   await vi.waitFor(() => expect(conversation.view().answering).toBeUndefined());
+  await conversation.close();
+});
+
+it("who wants to speak opens a new conversation without a word, and asks to hear the answers", async () => {
+  const room = new Room();
+  const conversation = new Conversation("draft_v", await helpers(room));
+  const speech = { join: vi.fn(), leave: vi.fn() };
+  conversation.speak(speech);
+  await vi.waitFor(() => expect(conversation.view()).toMatchObject({ id: C, connection: { state: "online" } }));
+  expect(speech.join).toHaveBeenCalledTimes(1);
+  expect(room.sent.at(-1)?.body).toMatchObject({ features: ["streaming", "voice"] });
+  conversation.speak(undefined);
+  expect(speech.leave).toHaveBeenCalledTimes(1);
+  await vi.waitFor(() => expect(room.sent.at(-1)?.body).toMatchObject({ features: ["streaming"] }));
+  await conversation.close();
+});
+
+it("a room that is joined again hears the same voice again", async () => {
+  const room = new Room();
+  const conversation = new Conversation(C, await helpers(room));
+  const speech = { join: vi.fn(), leave: vi.fn() };
+  conversation.speak(speech);
+  await vi.waitFor(() => expect(conversation.view().connection.state).toBe("online"));
+  room.lose();
+  await vi.waitFor(() => expect(speech.join).toHaveBeenCalledTimes(2));
+  expect(speech.leave).toHaveBeenCalledTimes(1);
+  await conversation.close();
+});
+
+it("what is being said is shown until it has become a message", async () => {
+  const room = new Room();
+  const conversation = new Conversation(C, await helpers(room));
+  conversation.speak({ join: () => undefined, leave: () => undefined });
+  await vi.waitFor(() => expect(conversation.view().connection.state).toBe("online"));
+  const id = `aa_${"1".repeat(21)}` as const;
+  room.tell(transient(Type.Transcription, { id, text: "How are", final: false }));
+  await vi.waitFor(() => expect(conversation.view().hearing).toEqual({ id, text: "How are", final: false }));
+  room.publish(room.agent.says(Type.Transcription, { id, text: "How are you?", final: true }));
+  await vi.waitFor(() => expect(conversation.view().hearing).toMatchObject({ text: "How are you?", final: true }));
+  room.tell(transient(Type.Transcription, { id, text: "How are", final: false }));
+  room.publish(room.agent.asks("v", "How are you?", { audioId: id }));
+  await vi.waitFor(() => expect(conversation.view().hearing).toBeUndefined());
+  expect(conversation.view().shown.map(({ message }) => message.text)).toEqual(["How are you?"]);
   await conversation.close();
 });

@@ -10,6 +10,7 @@ import { isErased } from "../protocol/envelope";
 import { type Access, knock } from "./access";
 import { alone } from "./device";
 import { type Connection, Driver } from "./driver";
+import type { Heard } from "./hearing";
 import { newId } from "./ids";
 import { type Join, joinRoom } from "./link";
 import type { Shown } from "./message";
@@ -19,7 +20,9 @@ import { type Pages, Past } from "./past";
 import { followed, type Preferred } from "./preferences";
 import { ClientSession, type Outgoing } from "./session";
 import type { Settings } from "./settings";
+import { Talk } from "./talk";
 import { Transcript } from "./transcript";
+import type { Speech } from "./voice";
 
 /** What a view shows. A new object whenever something has changed. */
 export interface View {
@@ -32,6 +35,8 @@ export interface View {
   answering: MessageId | undefined;
   /** The log is being read or replayed, so nothing can be said of what is not there. */
   loading: boolean;
+  /** What is being said to the agent at the moment. */
+  hearing: Heard | undefined;
   /** There is more before the first message; `loadOlder` brings some of it. */
   older: boolean;
   waiting: number;
@@ -72,6 +77,7 @@ export class Conversation {
   #head = 0;
   #loadingOlder: Promise<void> | undefined;
   #preferences: Preferred | undefined;
+  #talk = new Talk(() => this.#changed());
 
   constructor(
     public id: string,
@@ -85,12 +91,14 @@ export class Conversation {
       settings: () => ({
         device: helpers.device,
         clientVersion: "alicia-web",
-        features: ["streaming"],
+        features: this.#talk.wanted ? ["streaming", "voice"] : ["streaming"],
         preferences: { ...followed({}, helpers.settings?.()), timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone },
         ...(helpers.language && { preferredLanguage: helpers.language }),
       }),
       knock: (signal) => (helpers.knock ?? knock)(this.#session.conversationId || undefined, helpers.device, signal),
       join: helpers.join ?? joinRoom,
+      linked: (link) => this.#talk.linked(link),
+      eager: () => this.#talk.wanted,
       take: (packet) => this.#take(packet),
       changed: () => this.#changed(),
     });
@@ -110,6 +118,7 @@ export class Conversation {
       connection: this.#driver.connection,
       answering: this.#answering(),
       loading: this.#loading,
+      hearing: this.#talk.hearing,
       older: this.#past?.more === true,
       waiting: this.#session.outbox.length,
     };
@@ -172,6 +181,15 @@ export class Conversation {
   choose(id: string): void {
     this.#transcript.choose(id);
     this.#changed();
+  }
+
+  /** Speak and hear in this conversation's room from now on, or no more. */
+  speak(speech: Speech | undefined): void {
+    this.#talk.set(speech);
+    // The agent says answers aloud only to those who have asked for it.
+    this.#session.wantsConfiguration = true;
+    this.start();
+    this.#driver.wake();
   }
 
   /** Let the conversation have what the user's settings say. */
@@ -280,6 +298,7 @@ export class Conversation {
         await this.#hearConfiguration(item.body);
       }
       if (receipt === "accepted") this.#accept(item);
+      this.#talk.hear(item, receipt);
       await this.#settle(before, item);
     }
     this.#loading &&= !configured || (this.#session.cursor ?? 0) > this.#head;
@@ -290,7 +309,7 @@ export class Conversation {
 
   #accept(envelope: Envelope): void {
     this.#past?.append(envelope);
-    const first = !isErased(envelope) && envelope.type === Type.UserMessage && envelope.previousStanzaId === 0;
+    const first = !isErased(envelope) && envelope.type === Type.UserMessage && !envelope.body.previousId && !this.#past?.more;
     this.#transcript.apply(envelope);
     if (first) this.#tellKnown();
   }

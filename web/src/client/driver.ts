@@ -24,6 +24,10 @@ export interface Surroundings {
   settings: () => Configuration;
   knock: (signal: AbortSignal) => Promise<Access>;
   join: Join;
+  /** A room was joined, or left again. */
+  linked?: (link: Link | undefined) => void;
+  /** A conversation is to be opened although nothing has been written: somebody wants to speak. */
+  eager?: () => boolean;
   /** Take a packet of the agent's; true if the agent's Configuration was in it. */
   take: (packet: Uint8Array) => Promise<boolean>;
   changed: (connection: Connection) => void;
@@ -77,6 +81,7 @@ export class Driver {
       this.#giveUpAt = undefined;
       this.#bePatient();
       this.around.session.wantsConfiguration = true;
+      this.around.linked?.(link);
       while (!signal.aborted) {
         await this.#sendDue(link);
         const arrival = await this.#inbox.take(this.#nextMoment(), signal);
@@ -88,6 +93,7 @@ export class Driver {
         if (arrival) await this.#attend(arrival);
       }
     } finally {
+      this.around.linked?.(undefined);
       await link.leave();
     }
   }
@@ -95,7 +101,7 @@ export class Driver {
   async #sendDue(link: Link): Promise<void> {
     const { session, settings } = this.around;
     // A conversation is opened by its first word, not by a look at an empty page.
-    if (!session.conversationId && !session.outbox.length) {
+    if (!session.conversationId && !session.outbox.length && !this.around.eager?.()) {
       this.#change({ state: "idle" });
       return this.#bePatient();
     }

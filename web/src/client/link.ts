@@ -1,4 +1,4 @@
-import type { ByteStreamReader, RemoteParticipant, Room } from "livekit-client";
+import type { ByteStreamReader, RemoteParticipant, RemoteTrackPublication, Room } from "livekit-client";
 
 import { type Access, Unavailable } from "./access";
 
@@ -27,6 +27,10 @@ export interface Link {
   readonly agent: string | undefined;
   /** Send to the agent; what does not arrive is sent again by who notices. */
   send(data: Uint8Array): Promise<void>;
+  /** Let the agent hear a microphone; resolves with how to end that. The track stays the caller's. */
+  publish(track: MediaStreamTrack): Promise<() => Promise<void>>;
+  /** Hear the agent from now on: its track whenever it has one, undefined when it has none any more. */
+  listen(hear: (track: MediaStreamTrack | undefined) => void): void;
   leave(): Promise<void>;
 }
 
@@ -88,6 +92,21 @@ export const joinRoom: Join = async (access, tell) => {
       return current();
     },
     send: (data) => send(room, current(), data),
+    publish: async (track) => {
+      await room.localParticipant.publishTrack(track, { source: livekit.Track.Source.Microphone });
+      return async () => void (await room.localParticipant.unpublishTrack(track, false));
+    },
+    listen: (hear) => {
+      const want = (publication: RemoteTrackPublication, { identity }: RemoteParticipant) => {
+        if (publication.kind === livekit.Track.Kind.Audio && agents.includes(identity)) publication.setSubscribed(true);
+      };
+      room.on(RoomEvent.TrackPublished, want);
+      room.on(RoomEvent.TrackSubscribed, (track) => hear(track.mediaStreamTrack));
+      room.on(RoomEvent.TrackUnsubscribed, () => hear(undefined));
+      for (const participant of room.remoteParticipants.values()) {
+        for (const publication of participant.trackPublications.values()) want(publication, participant);
+      }
+    },
     leave: async () => {
       room.removeAllListeners();
       await room.disconnect();

@@ -21,6 +21,13 @@ export interface Note {
  */
 export type Status = "queued" | "refused" | "sent" | "waiting" | "streaming" | "completed" | "stopped" | "failed";
 
+export interface Sentence {
+  readonly id: string;
+  readonly text: string;
+  /** Its sound can be heard again, and lasts so long. */
+  readonly durationMs?: number;
+}
+
 /** One message with all that belongs to it. Never changed: a change makes a new one. */
 export interface Message {
   readonly id: string;
@@ -31,7 +38,7 @@ export interface Message {
   readonly supersedes?: string | undefined;
   /** Known only of what the server's history told. */
   readonly supersededBy?: string | undefined;
-  readonly sentences: readonly { readonly id: string; readonly text: string }[];
+  readonly sentences: readonly Sentence[];
   readonly reasoning: string;
   readonly tools: readonly ToolUse[];
   readonly memories: readonly MemoryTrace[];
@@ -39,6 +46,11 @@ export interface Message {
   readonly time?: number | undefined;
   /** Its key in the outbox, while it waits there. */
   readonly key?: number | undefined;
+  /** The recording of a message that was spoken; `recorded` once it can be heard again. */
+  readonly audioId?: string | undefined;
+  readonly recorded?: boolean;
+  /** Somebody spoke into this answer. */
+  readonly interrupted?: boolean;
   /** Why it failed or was refused, in words for the user. */
   readonly failure?: string;
   readonly erased?: boolean;
@@ -57,7 +69,7 @@ export function blank(id: string, role: Message["role"], status: Status): Messag
 
 /** What is left of a message when these ids are erased; the same message if they are not in it. */
 export function without(message: Message, ids: ReadonlySet<string>): Message {
-  if (ids.has(message.id)) return { ...message, text: "", sentences: [], reasoning: "", tools: [], memories: [], erased: true };
+  if (ids.has(message.id)) return { ...message, text: "", sentences: [], reasoning: "", tools: [], memories: [], recorded: false, erased: true };
   const notes = message.notes.filter((note) => !ids.has(note.id));
   const memories = message.memories.filter((trace) => !ids.has(trace.id) && !ids.has(trace.memoryId));
   const lost = notes.length < message.notes.length || memories.length < message.memories.length;

@@ -164,3 +164,22 @@ it("messages that follow themselves do not hang the page", () => {
   const agent = new Agent();
   expect(told(agent.asks("q", "Well?", { previousId: am("q") })).shown).toHaveLength(1);
 });
+
+it("a sentence and a recording can be heard again once their sound is stored", () => {
+  const agent = new Agent();
+  const audioId = `aa_${"r".repeat(21)}` as const;
+  const transcript = told(agent.asks("q", "Well?", { audioId }), agent.starts("a", "q"), agent.sentence("a", 1, "Yes.", "completed"));
+  expect(transcript.get(am("q"))?.recorded).toBeUndefined();
+  const sentence = transcript.get(am("a"))?.sentences[0]?.id as `ams_${string}`;
+  transcript.apply(agent.says(Type.AudioChunk, { id: audioId, format: "audio/ogg", durationMs: 900 }));
+  transcript.apply(agent.says(Type.AudioChunk, { id: sentence, format: "audio/ogg", durationMs: 700 }));
+  expect(transcript.get(am("q"))).toMatchObject({ audioId, recorded: true });
+  expect(transcript.get(am("a"))?.sentences).toEqual([{ id: sentence, text: "Yes.", durationMs: 700 }]);
+});
+
+it("an answer knows that somebody spoke into it", () => {
+  const agent = new Agent();
+  const stop = { targetId: am("a"), stopType: "all", reason: "interrupted" } as const;
+  const transcript = told(agent.asks("q", "Well?"), agent.starts("a", "q"), agent.says(Type.ControlStop, stop), agent.sentence("a", 1, "", "stopped"));
+  expect(transcript.get(am("a"))).toMatchObject({ status: "stopped", interrupted: true });
+});

@@ -105,6 +105,11 @@ export class Transcript {
         return this.#applyTrace(envelope.body);
       case Type.UserNote:
         return this.#applyNote(envelope.body, false);
+      case Type.AudioChunk:
+        return this.#applySound(envelope.body);
+      case Type.ControlStop:
+        if (envelope.body.reason === "interrupted") this.#change(envelope.body.targetId, { interrupted: true });
+        return;
       case Type.ControlVariation:
         return this.#applyVariation(envelope.body, "sent");
       case Type.Erasure:
@@ -143,12 +148,12 @@ export class Transcript {
   #applyQuestion(body: Bodies[2], sentAt: number | undefined, status: Message["status"] = "sent"): void {
     if (status !== "sent" && this.#messages.get(body.id)?.status === "sent") return;
     if (body.localId) this.#messages.delete(body.localId);
-    const { id, content: text, previousId, supersedes } = body;
+    const { id, content: text, previousId, supersedes, audioId } = body;
     const notes = this.#messages.get(id)?.notes ?? this.#placed(id);
     // Once it is in the log it stands where the log has it, not where it was written.
     if (status === "sent") this.#messages.delete(id);
     const time = sentAt ?? (body.timestamp ? Date.parse(body.timestamp) : undefined);
-    this.#put({ ...blank(id, "user", status), text, previousId, supersedes, notes, time });
+    this.#put({ ...blank(id, "user", status), text, previousId, supersedes, notes, time, audioId });
   }
 
   #begin(body: Bodies[13] | Bodies[3], time: number | undefined): void {
@@ -183,6 +188,15 @@ export class Transcript {
     const id = typeof named === "string" ? named : last?.id;
     const message = id === undefined ? undefined : this.#messages.get(id);
     if (message) this.#change(message.id, { memories: [...message.memories, body] });
+  }
+
+  #applySound({ id, durationMs }: Bodies[10]): void {
+    const messages = [...this.#messages.values()];
+    const spoken = messages.findLast(({ sentences, audioId }) => audioId === id || sentences.some((each) => each.id === id));
+    if (!spoken) return;
+    if (spoken.audioId === id) return this.#change(spoken.id, { recorded: true });
+    const sentences = spoken.sentences.map((each) => (each.id === id ? { ...each, durationMs } : each));
+    this.#change(spoken.id, { sentences });
   }
 
   #applyNote({ id, messageId, content }: Bodies[15], waiting: boolean): void {

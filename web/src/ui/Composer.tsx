@@ -10,12 +10,15 @@ interface Props {
   onType: () => void;
   onSend: (text: string) => void;
   onStop: () => void;
+  /** Whether the microphone is on, and how to switch it. */
+  speaking: boolean;
+  onSpeak: () => void;
 }
 
 const KEY = "alicia.words:";
 
 /** Where the user writes. Enter sends, Shift+Enter begins a line. */
-export function Composer({ id, field, answering, onType, onSend, onStop }: Props) {
+export function Composer({ id, field, answering, onType, onSend, onStop, speaking, onSpeak }: Props) {
   const [text, setText] = useState(() => sessionStorage.getItem(KEY + id) ?? "");
   const change = (next: string) => {
     setText(next);
@@ -61,6 +64,16 @@ export function Composer({ id, field, answering, onType, onSend, onStop }: Props
         }}
         onKeyDown={keys}
       />
+      <button
+        type="button"
+        className="speak"
+        aria-label="Speak"
+        title={speaking ? "Stop speaking" : "Speak"}
+        aria-pressed={speaking}
+        onClick={onSpeak}
+      >
+        <Icon name="mic" />
+      </button>
       {stops ? (
         <button type="button" className="send stop" aria-label="Stop" title="Stop (Esc)" onClick={onStop}>
           <StopIcon />

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useRef, useSyncExternalStore } from "react";
 
 import type { Conversation } from "../client/conversation";
 import { Announcer } from "./Announcer";
@@ -9,6 +9,8 @@ import { StatusLine } from "./StatusLine";
 import { Thread } from "./thread/Thread";
 import { useReveal } from "./thread/useReveal";
 import { useStick } from "./useStick";
+import { useVoice } from "./voice/useVoice";
+import { VoiceBar } from "./voice/VoiceBar";
 
 interface Props {
   conversation: Conversation;
@@ -24,8 +26,13 @@ export function ConversationView({ conversation, reachable, messageId, onBegin }
   const view = useSyncExternalStore(conversation.subscribe, conversation.view);
   const scroller = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
-  const { away, toEnd } = useStick(scroller, view.shown);
-  const { shown, answering, loading } = view;
+  const { shown, answering, loading, hearing } = view;
+  const { away, toEnd } = useStick(scroller, hearing ?? shown);
+  const empty = shown.length === 0;
+  const voice = useVoice(
+    conversation,
+    useCallback(() => empty && onBegin(), [empty, onBegin]),
+  );
   useReveal(conversation, scroller, messageId);
 
   useEffect(() => {
@@ -41,9 +48,8 @@ export function ConversationView({ conversation, reachable, messageId, onBegin }
   }, [conversation]);
 
   const send = (text: string) => {
-    const first = shown.length === 0;
     void conversation.ask(text).then(() => {
-      if (first) onBegin();
+      if (empty) onBegin();
       toEnd();
     });
   };
@@ -59,7 +65,7 @@ export function ConversationView({ conversation, reachable, messageId, onBegin }
     <>
       <div className="scroller" ref={scroller} role="region" aria-label="Messages" tabIndex={0}>
         <div className="thread">
-          {shown.length === 0 && (loading ? <Loading /> : <Empty onBegin={begin} />)}
+          {empty && !hearing && (loading ? <Loading /> : <Empty onBegin={begin} />)}
           <Thread conversation={conversation} view={view} scroller={scroller} />
         </div>
       </div>
@@ -71,6 +77,7 @@ export function ConversationView({ conversation, reachable, messageId, onBegin }
           </button>
         )}
         <StatusLine view={view} reachable={reachable} />
+        <VoiceBar control={voice} answering={answering !== undefined} connected={view.connection.state === "online"} />
         <Composer
           id={conversation.id}
           field={field}
@@ -78,6 +85,8 @@ export function ConversationView({ conversation, reachable, messageId, onBegin }
           onType={() => conversation.start()}
           onSend={send}
           onStop={() => void conversation.stop()}
+          speaking={voice.view.state === "on" || voice.view.state === "starting"}
+          onSpeak={voice.toggle}
         />
         <p className="hint" aria-hidden="true">
           <kbd>Enter</kbd> sends · <kbd>Shift</kbd> <kbd>Enter</kbd> new line · <kbd>Esc</kbd> stops

@@ -6,6 +6,7 @@ import { CopyButton } from "../CopyButton";
 import { Icon, IconButton } from "../icons";
 import { Markdown } from "../markdown/Markdown";
 import { part } from "../part";
+import { Listen } from "../voice/Listen";
 import { whyWords } from "../why/words";
 import { Field } from "./Field";
 import { Notes } from "./Notes";
@@ -21,17 +22,23 @@ export const Answer = memo(
     const panel = useId();
     const under = message.status === "streaming" || message.status === "waiting" || message.status === "queued";
     const toggle = (what: "why" | "note") => setOpen(open === what ? undefined : what);
+    const sounds = message.sentences.filter(({ durationMs }) => durationMs !== undefined).map(({ id }) => id);
     const again = () => void conversation.regenerate(message.id);
     return (
       <article className={last ? "answer last" : "answer"} aria-label="Alicia" aria-busy={under} data-id={message.id}>
         {message.erased ? <p className="soft">Erased</p> : <Markdown text={message.text} />}
         {under && <Thinking message={message} />}
-        {message.status === "stopped" && <p className="small soft">You stopped this answer{message.text ? " here" : ""}.</p>}
+        {message.status === "stopped" && (
+          <p className="small soft">
+            You {message.interrupted ? "interrupted" : "stopped"} this answer{message.text ? " here" : ""}.
+          </p>
+        )}
         {message.status === "failed" && <Failure message={message} onAgain={again} />}
         {!under && !message.erased && (
           <footer className="actions">
             <Stepper shown={shown} onChoose={(id) => conversation.choose(id)} />
             {message.text && <CopyButton text={message.text} label="Copy answer" />}
+            {sounds.length > 0 && <Listen ids={sounds} label="Listen again" />}
             <IconButton icon="again" label="Answer again" onClick={again} />
             <IconButton icon="note" label="Add a note" onClick={() => toggle("note")} expanded={open === "note"} />
             <button

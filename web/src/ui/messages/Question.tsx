@@ -4,6 +4,7 @@ import type { Conversation } from "../../client/conversation";
 import type { Shown } from "../../client/message";
 import { CopyButton } from "../CopyButton";
 import { Icon, IconButton } from "../icons";
+import { Listen } from "../voice/Listen";
 import { Field } from "./Field";
 import { Notes } from "./Notes";
 import { Stepper } from "./Stepper";
@@ -56,6 +57,7 @@ export const Question = memo(
             <Stepper shown={shown} onChoose={(id) => conversation.choose(id)} />
             {!unsent && <IconButton icon="edit" label="Edit" onClick={() => setOpen("edit")} />}
             {!unsent && <IconButton icon="note" label="Add a note" onClick={() => setOpen("note")} expanded={open === "note"} />}
+            {message.recorded && message.audioId && <Listen ids={[message.audioId]} label="Listen again" />}
             <CopyButton text={message.text} label="Copy message" />
           </footer>
         )}

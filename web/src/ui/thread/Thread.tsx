@@ -15,7 +15,7 @@ interface Props {
 }
 
 /** The messages. Only those near the part in view are drawn, and older ones come when the reader comes near them. */
-export function Thread({ conversation, view: { shown, answering, older }, scroller }: Props) {
+export function Thread({ conversation, view: { shown, answering, older, hearing }, scroller }: Props) {
   const watch = useWatch(scroller);
   const anchor = useRef<string>(undefined);
   if (!shown.some(({ message }) => message.id === anchor.current)) anchor.current = shown[0]?.message.id;
@@ -36,6 +36,11 @@ export function Thread({ conversation, view: { shown, answering, older }, scroll
           watch={watch}
         />
       ))}
+      {hearing && (
+        <article className={hearing.final ? "question hearing final" : "question hearing"} aria-label="You, speaking">
+          <div className="bubble">{hearing.text}</div>
+        </article>
+      )}
       {awaiting && (
         <article className="answer" aria-label="Alicia" aria-busy="true">
           <Thinking />

@@ -4,6 +4,7 @@ import type { Message } from "../../client/message";
 import { readTrace } from "../../client/trace";
 import { waterfall } from "../../client/waterfall";
 import { useLoad } from "../useLoad";
+import { Listen } from "../voice/Listen";
 import { Memory } from "./Memory";
 import { Tool } from "./Tool";
 import { Waterfall } from "./Waterfall";
@@ -16,6 +17,7 @@ export default function Why({ message }: { message: Message }) {
   const { value, trouble, again } = useLoad(useCallback((signal: AbortSignal) => readTrace(id, signal), [id]));
   const { memories, tools, reasoning } = behind(message, value?.answer);
   const turn = value && waterfall(value.answer, value.question, supersedes !== undefined);
+  const spoken = value?.answer.sentences.filter(({ audioBytesize }) => audioBytesize) ?? [];
   const looked = value?.answer.memories.find((each) => each.queryPrompt)?.queryPrompt;
   return (
     <>
@@ -49,6 +51,19 @@ export default function Why({ message }: { message: Message }) {
           <p className="thoughts" tabIndex={0} role="region" aria-label="Thoughts">
             {reasoning}
           </p>
+        </section>
+      )}
+      {spoken.length > 0 && (
+        <section>
+          <h3>Said aloud</h3>
+          <ul className="spoken">
+            {spoken.map(({ id, text }) => (
+              <li key={id}>
+                <Listen ids={[id]} label={`Listen to “${text.trim().slice(0, 60)}”`} />
+                <span>{text.trim()}</span>
+              </li>
+            ))}
+          </ul>
         </section>
       )}
       {turn && turn.stages.length > 0 && (
