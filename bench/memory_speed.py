@@ -1,5 +1,6 @@
 """How fast recall is: for one owner as other people's memories grow, and as the owner's own do.
 
+    .venv/bin/python bench/memory_speed.py
     .venv/bin/python bench/memory_speed.py own [SIZE …]
     .venv/bin/python bench/memory_speed.py others [SIZE …] [--folder DIR]
 
@@ -338,12 +339,13 @@ def write(part: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("which", choices=["own", "others"])
+    parser.add_argument("which", choices=["own", "others"], nargs="?", help="both, unless one is named")
     parser.add_argument("sizes", type=int, nargs="*")
     parser.add_argument("--folder", type=Path, help="where the database is kept for a later run")
     arguments = parser.parse_args()
-    usual = (1000, 10_000, 100_000) if arguments.which == "own" else (0, 1000, 10_000, 100_000, 1_000_000)
-    write(asyncio.run(run(arguments.which, arguments.sizes or usual, arguments.folder)))
+    usual = {"own": (1000, 10_000, 100_000), "others": (0, 1000, 10_000, 100_000, 1_000_000)}
+    for which in [arguments.which] if arguments.which else usual:
+        write(asyncio.run(run(which, arguments.sizes or usual[which], arguments.folder)))
     print(f"\n{RESULTS.read_text('utf-8')}")
 
 

@@ -43,6 +43,7 @@ class Afterwards:
         line: Broadcast,
         history: History,
         idle: asyncio.Event,
+        quiet: asyncio.Event,
         *,
         pool: Pool,
         model: Completer,
@@ -60,6 +61,7 @@ class Afterwards:
         self._summary = RollingSummary(
             self._id, history, pool=pool, model=model, budget=budget, read=read, store=self._store
         )
+        self._quiet = quiet
         self._owner = ""
         self._due = asyncio.Event()
         self._work: asyncio.Task[None] | None = None
@@ -98,6 +100,7 @@ class Afterwards:
         while True:
             await self._due.wait()
             await self._idle.wait()
+            await self._quiet.wait()
             if not self._idle.is_set():
                 # Somebody asked between the end of the wait and now.
                 continue
@@ -114,7 +117,8 @@ class Afterwards:
                 self._work = None
 
     async def _catch_up(self) -> None:
-        for step in (self._entitle, self._learn, self._roll):
+        # Somebody who asks again and again must not keep the summary from being made: it comes first.
+        for step in (self._roll, self._entitle, self._learn):
             try:
                 await step()
             except StandDown:
