@@ -38,6 +38,10 @@ class Mind(Protocol):
         """Whether Alicia speaks, or is about to."""
         ...
 
+    def stir(self) -> None:
+        """Somebody speaks."""
+        ...
+
     def pause(self) -> None:
         """Somebody may want to say something."""
         ...
@@ -178,6 +182,7 @@ class Ear(Agent):
             self._alarm.cancel()
         loop = asyncio.get_running_loop()
         if self._speaking:
+            self._mind.stir()
             self._tape.start()
             self._alarm = loop.call_later(REAL_SPEECH, self._wait)
         else:

@@ -74,10 +74,12 @@ class Conversation:
             asked=lambda: self._afterwards.interrupt(),
             reread=lambda: self._afterwards.reload(),
         )
+        quiet = asyncio.Event()
         self._afterwards = Afterwards(
             self._line,
             self._history,
             self._answers.idle,
+            quiet,
             pool=services.pool,
             model=services.model,
             lessons=services.lessons,
@@ -85,7 +87,9 @@ class Conversation:
             read=self._read_turns,
         )
         self._guesses = Guesses(self._history, self._begin)
-        self.talk = Talk(self._line, self._history, self._answers, self._guesses)
+        self.talk = Talk(
+            self._line, self._history, self._answers, self._guesses, quiet, self._afterwards.interrupt
+        )
         """What is spoken here."""
         self._clips = Clips(services, self.talk)
         self._hearing = Hearing(

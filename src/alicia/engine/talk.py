@@ -1,6 +1,7 @@
 """The spoken side of a conversation: what is heard becomes a message, what is said aloud becomes sound."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -30,6 +31,8 @@ log = structlog.get_logger(__name__)
 FORMAT: Final = "audio/ogg; codecs=opus"
 INTERRUPTED: Final = "interrupted"
 """The reason of a ControlStop that nobody asked for: somebody spoke."""
+SETTLED: Final = 4.0
+"""Seconds after the last word when nobody is believed to speak any more."""
 PATIENCE: Final = 2.0
 """Seconds that an answer which was interrupted has to close."""
 
@@ -53,7 +56,16 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
 class Talk:
     """Between the room's ears and mouth and the engine."""
 
-    def __init__(self, line: Broadcast, history: History, answers: Answers, guesses: Guesses) -> None:
+    def __init__(
+        self,
+        line: Broadcast,
+        history: History,
+        answers: Answers,
+        guesses: Guesses,
+        quiet: asyncio.Event,
+        disturb: Callable[[], None],
+    ) -> None:
+        """`quiet` is set while nobody speaks; `disturb` is called when somebody begins to."""
         self.owner: str | None = None
         """Whose microphones may be heard."""
         self.wanted = asyncio.Event()
@@ -65,6 +77,10 @@ class Talk:
         self._history = history
         self._answers = answers
         self._guesses = guesses
+        self._quiet = quiet
+        self._quiet.set()
+        self._disturb = disturb
+        self._settling: asyncio.TimerHandle | None = None
         self._voice: Voice = Mute()
         self._answer_id: str | None = None
         self._places: dict[str, int] = {}
@@ -126,6 +142,15 @@ class Talk:
 
     # What she hears.
 
+    def stir(self) -> None:
+        """Somebody speaks: whatever else the model is used for can wait until they have been answered."""
+        if self._quiet.is_set():
+            self._quiet.clear()
+            self._disturb()
+        if self._settling is not None:
+            self._settling.cancel()
+        self._settling = asyncio.get_running_loop().call_later(SETTLED, self._quiet.set)
+
     def pause(self) -> None:
         """Somebody may want to say something."""
         self._voice.pause()
@@ -141,6 +166,7 @@ class Talk:
 
     async def overhear(self, utterance: Utterance) -> None:
         """Show what is being said, as far as it is known."""
+        self.stir()
         await self._line.tell_all(self._transcription(utterance, final=False))
 
     async def hear(self, utterance: Utterance, recording: bytes) -> None:
