@@ -328,13 +328,26 @@ async def run(which: str, sizes: Sequence[int], folder: Path | None) -> str:
 
 
 def write(part: str) -> None:
-    """Put a table in the place of the one before."""
+    """Put a table in the place of the one before; its rows of other sizes stay."""
     old = RESULTS.read_text("utf-8").split("\n## ")[1:] if RESULTS.exists() else []
     parts = {one.splitlines()[0]: f"## {one.strip()}" for one in old}
-    parts[part.splitlines()[0].removeprefix("## ")] = part.strip()
+    title = part.splitlines()[0].removeprefix("## ")
+    rows = {
+        size(line): line
+        for line in [*parts.get(title, "").splitlines(), *part.splitlines()]
+        if size(line) >= 0
+    }
+    head = [line for line in part.splitlines() if size(line) < 0]
+    parts[title] = "\n".join([*head, *(rows[each] for each in sorted(rows))])
     text = "\n\n".join(["# Memory: speed of recall", "`bench/memory_speed.py`", *parts.values()])
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(text + "\n", "utf-8")
+
+
+def size(line: str) -> int:
+    """How many memories a row of a table is about, less than none for any other line."""
+    first = line.removeprefix("| ").partition(" |")[0].replace(",", "")
+    return int(first) if first.isdigit() else -1
 
 
 def main() -> None:
