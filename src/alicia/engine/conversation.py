@@ -64,7 +64,7 @@ class Conversation:
         self._owner: str | None = None
         self._room = room
         self._line = Broadcast(services.ledger, AgentSession(conversation_id), room, self._devices)
-        self._history = History(lambda: services.budget)
+        self._history = History(services.room)
         self._inbox: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue(INBOX)
         self._client_tools = ClientTools()
         self._answers = Answers(
@@ -83,7 +83,7 @@ class Conversation:
             pool=services.pool,
             model=services.model,
             lessons=services.lessons,
-            budget=lambda: services.budget,
+            budget=services.room,
             read=self._read_turns,
         )
         self._guesses = Guesses(self._history, self._begin)
@@ -352,7 +352,7 @@ class Conversation:
             tools=self._services.tools,
             client_tools=self._client_tools,
             time_zone=self._devices.time_zone(question.device),
-            budget=self._services.budget,
+            budget=self._services.room(),
             max_tokens=self._services.answer_tokens,
             streaming=self._devices.streaming(),
             say=self.talk.say,

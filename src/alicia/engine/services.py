@@ -3,6 +3,7 @@
 import msgspec
 
 from alicia.engine.ports import ChatModel, Lessons, Recall, ToolBox
+from alicia.engine.prompt import estimate
 from alicia.engine.voice import Transcriber
 from alicia.ledger.ledger import Ledger
 from alicia.storage.pool import Pool
@@ -26,3 +27,10 @@ class Services(msgspec.Struct, kw_only=True):
     """How many tokens a prompt may have."""
     answer_tokens: int
     """How many tokens an answer may have; the two together fit the model's context window."""
+
+    def room(self) -> int:
+        """How many tokens a prompt may have beside the tools that the model is told of, half at least."""
+        if not self.calling.takes_tools:
+            return self.budget
+        told = (msgspec.json.encode(tool).decode() for tool in self.tools.available(""))
+        return max(self.budget - sum(map(estimate, told)), self.budget // 2)

@@ -32,6 +32,11 @@ class CallingModel:
         self._calling = ToolCalling(model, native)
         self._decider = Decider(model)
 
+    @property
+    def takes_tools(self) -> bool:
+        """Whether the model is known to be told of the tools with each prompt."""
+        return self._calling.known is True
+
     async def native(self) -> bool:
         """Whether the model calls tools by itself; whoever asks first waits for its answer."""
         return await self._calling.native()

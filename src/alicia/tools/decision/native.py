@@ -39,6 +39,11 @@ class ToolCalling:
         self._failures = 0
         self._asking = asyncio.Lock()
 
+    @property
+    def known(self) -> bool | None:
+        """What is known by now."""
+        return self._native
+
     async def native(self) -> bool:
         """Whether the model answers `tools` with calls; the first to ask waits for one short answer.
 
