@@ -9,12 +9,12 @@ VENV := .venv/bin
 COMPILE := ../$(VENV)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 WEB_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/dist/*' 2>/dev/null)
 # Tests that need LiveKit, models or a browser; all the others need only Python.
-STACK_TESTS := $(wildcard tests/agent tests/client tests/local tests/models tests/web)
+STACK_TESTS := $(wildcard tests/agent tests/client tests/cluster tests/local tests/models tests/web)
 # Which set of packages the models are put together with; one installer at a time works on the environment.
 READY := .venv/.run-ready
 PYTEST := $(VENV)/pytest -n 2 --dist loadgroup -q
 
-.PHONY: help run test check bench format lock clean livekit weights-small weights-large chromium libraries-run libraries-test \
+.PHONY: help run test check bench format lock clean livekit weights-small weights-large chromium cluster libraries-run libraries-test \
         test-all test-python test-web test-stack
 
 help:
@@ -49,7 +49,7 @@ test-web: web/dist/index.html
 	@scripts/setup/node.sh npm --prefix web test
 
 # After the others, so that two cores do not run two suites and a Go build at once.
-test-stack: .venv/.test-ready web/dist/index.html livekit weights-small chromium libraries-test | test-python test-web check
+test-stack: .venv/.test-ready web/dist/index.html livekit weights-small chromium cluster libraries-test | test-python test-web check
 	@$(PYTEST) $(STACK_TESTS)
 
 bench:
@@ -104,6 +104,9 @@ livekit: .venv/.uv
 
 weights-small weights-large: weights-%: $(READY)
 	@$(VENV)/python -m alicia.local.weights $*
+
+cluster:
+	@scripts/setup/cluster.sh
 
 libraries-run libraries-test: libraries-%:
 	@scripts/setup/libraries.sh $*

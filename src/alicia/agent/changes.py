@@ -27,13 +27,16 @@ class Open(Protocol):
         ...
 
 
-async def watch(url: str, conversations: Callable[[], Mapping[str, Open]]) -> None:
+async def watch(url: str, conversations: Callable[[], Mapping[str, Open]], *, pooler: bool = False) -> None:
     """Forever, on a connection of its own; `conversations` are those that are open now, by their ids."""
     known: dict[str, str] = {}
     while True:
         try:
-            async with await AsyncConnection.connect(url, autocommit=True) as conn:
-                await conn.execute("LISTEN alicia_changes")
+            # A prepared statement would be sought on another server connection behind a pooler.
+            connecting = AsyncConnection.connect(url, autocommit=True, prepare_threshold=None)
+            async with await connecting as conn:
+                if not pooler:
+                    await conn.execute("LISTEN alicia_changes")
                 while True:
                     known = await _round(conn, conversations, known)
         except psycopg.OperationalError as error:

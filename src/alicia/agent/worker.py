@@ -134,7 +134,8 @@ async def run(config: Config, embedder: Embedder, registered: Callable[[], None]
         worker.on_registered(registered)
         work = group.create_task(worker.server.run())
         sweeping = group.create_task(sweep(services, server_api))
-        watching = group.create_task(watch(config.need_database_url(), lambda: worker.open))
+        changes = watch(config.need_database_url(), lambda: worker.open, pooler=config.database_pooler)
+        watching = group.create_task(changes)
         if await quits.get():
             draining = group.create_task(worker.drain())
             hurry = group.create_task(_hurry(quits))

@@ -1,0 +1,157 @@
+"""A whole cluster on this machine, configured by the files in `deploy/`, two of each kind."""
+
+import asyncio
+import configparser
+import os
+import secrets
+import signal
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import platformdirs
+import yaml
+
+from alicia.local import ports
+from alicia.local.livekit import LiveKit
+from alicia.local.process import Process
+from support.balancer import balancer
+from support.scripted import ScriptedServer
+from support.servers import PostgresServer
+from support.stack import SECRET, Part
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+PROGRAMS = platformdirs.user_cache_path("alicia") / "bin"
+
+
+class Node(LiveKit):
+    """One of several LiveKit servers that share a Redis."""
+
+    def __init__(self, home: Path, redis_port: int, key: str, secret: str) -> None:
+        super().__init__(home, api_key=key, api_secret=secret)
+        self._redis_port = redis_port
+
+    def settings(self) -> dict[str, Any]:
+        deployed = yaml.safe_load((DEPLOY / "livekit.yaml").read_text())
+        del deployed["prometheus_port"]
+        return deployed | super().settings() | {"redis": {"address": f"127.0.0.1:{self._redis_port}"}}
+
+
+async def start_redis(home: Path) -> tuple[Process, int]:
+    """Redis as deployed, on a free port."""
+    port = ports.choose()
+    command = [str(PROGRAMS / "redis-server"), str(_redis_config(home, port))]
+    process = Process.start(command, log=home / "redis.log", folder=home)
+    await listening(port)
+    return process, port
+
+
+async def start_pgbouncer(home: Path, postgres: PostgresServer) -> tuple[Process, int]:
+    """PgBouncer as deployed, before the run's PostgreSQL."""
+    port = ports.choose()
+    command = [str(PROGRAMS / "pgbouncer"), str(_pgbouncer_config(home, port, postgres))]
+    # It does not run as root.
+    identity = "namespace:1000" if os.geteuid() == 0 else "same"
+    process = Process.start(command, log=home / "pgbouncer.log", folder=home, identity=identity)
+    await listening(port)
+    return process, port
+
+
+def _redis_config(home: Path, port: int) -> Path:
+    home.mkdir()
+    config = home / "redis.conf"
+    config.write_text(f"{(DEPLOY / 'redis.conf').read_text()}\nport {port}\ndir {home}\n")
+    return config
+
+
+def _pgbouncer_config(home: Path, port: int, postgres: PostgresServer) -> Path:
+    home.mkdir()
+    users = home / "userlist.txt"
+    users.write_text(f'"alicia" "{postgres.password}"\n')
+    file = configparser.ConfigParser()
+    file.read(DEPLOY / "pgbouncer.ini")
+    file["databases"] = {"*": f"host=127.0.0.1 port={postgres.port}"}
+    file["pgbouncer"].update({"listen_port": str(port), "auth_file": str(users), "unix_socket_dir": ""})
+    config = home / "pgbouncer.ini"
+    with config.open("w") as opened:
+        file.write(opened)
+    return config
+
+
+async def listening(port: int) -> None:
+    """Wait until something answers at this port."""
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+            except OSError:
+                await asyncio.sleep(0.02)
+            else:
+                writer.close()
+                return
+
+
+class Cluster:
+    """Two of each kind, behind one address for HTTP and one for LiveKit."""
+
+    def __init__(self, home: Path, database_url: str, postgres: PostgresServer) -> None:
+        self.home = home
+        self.model = ScriptedServer()
+        self.nodes: list[Node] = []
+        self.apis: list[Part] = []
+        self.agents: list[Part] = []
+        self.url = ""
+        self._postgres = postgres
+        self._database = urlsplit(database_url).path
+        self._settings: dict[str, str] = {}
+
+    async def start(self, stack: AsyncExitStack) -> Self:
+        stack.enter_context(self.model)
+        redis, redis_port = await start_redis(self.home / "redis")
+        stack.push_async_callback(redis.kill)
+        bouncer, bouncer_port = await start_pgbouncer(self.home / "pgbouncer", self._postgres)
+        stack.push_async_callback(bouncer.kill)
+        secret = secrets.token_urlsafe(32)
+        for number in range(2):
+            node = Node(self.home / f"livekit{number}", redis_port, "cluster", secret)
+            await node.start()
+            stack.push_async_callback(node.stop)
+            await node.ready()
+            self.nodes.append(node)
+        livekit = await stack.enter_async_context(balancer(*(node.port for node in self.nodes)))
+        through = urlsplit(self._postgres.url("x"))._replace(path=self._database)
+        address = through.geturl().replace(f":{self._postgres.port}", f":{bouncer_port}")
+        self._settings = {
+            "ALICIA_DATABASE_URL": address,
+            "ALICIA_DATABASE_POOLER": "yes",
+            "ALICIA_LIVEKIT_URL": f"ws://127.0.0.1:{livekit.port}",
+            "ALICIA_LIVEKIT_API_KEY": "cluster",
+            "ALICIA_LIVEKIT_API_SECRET": secret,
+            "ALICIA_LLM_URL": self.model.url,
+            "ALICIA_LLM_MODEL": self.model.model,
+            "ALICIA_LLM_TOOLS": "native",
+            "ALICIA_AUTH_SECRET": SECRET,
+        }
+        places = [ports.choose() for _ in range(2)]
+        self.apis = [self._part("api", "Uvicorn running", ALICIA_PORT=str(port)) for port in places]
+        self.agents = [self._part("agent", "registered worker", "embeddings ready") for _ in range(2)]
+        for part in (*self.apis, *self.agents):
+            stack.callback(part.end, signal.SIGKILL)
+            part.start()
+        for part in (*self.apis, *self.agents):
+            await asyncio.to_thread(part.wait_ready)
+        http = await stack.enter_async_context(balancer(*places))
+        self.url = f"http://127.0.0.1:{http.port}"
+        return self
+
+    def _part(self, command: str, *ready: str, **more: str) -> Part:
+        return Part(command, self.home, self._settings | more, *ready)
+
+
+@asynccontextmanager
+async def cluster(home: Path, database_url: str, postgres: PostgresServer) -> AsyncGenerator[Cluster]:
+    """Runs while the block does."""
+    async with AsyncExitStack() as stack:
+        yield await Cluster(home, database_url, postgres).start(stack)
