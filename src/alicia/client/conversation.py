@@ -17,6 +17,7 @@ from alicia.client.branches import Branch, branches
 from alicia.client.driver import Driver
 from alicia.client.events import Event, Hub, LogRestarted, State
 from alicia.client.log import Log
+from alicia.client.sound import Speech
 from alicia.client.store import Store
 from alicia.client.tools import ToolRunner, Tools
 from alicia.errors import AliciaError
@@ -152,6 +153,23 @@ class Conversation:
         )
         await self.send(note)
         return note.id
+
+    async def speak(self, speech: Speech, *, rate: int = 16_000) -> None:
+        """Say something in real time; what was understood comes as Transcriptions and a UserMessage.
+
+        `speech` is a WAV file of one channel and 16 bits, or its bytes, or an iterator of such samples as
+        they come, `rate` of them a second. Returns when the last of it is on its way; the microphone stays
+        open.
+        """
+        await self.online()
+        await self._driver.sound.speak(speech, rate)
+
+    def listen(self) -> AsyncGenerator[bytes, None]:
+        """What the agent says, 20 ms at a time: one channel, 16 bits, 24,000 samples a second.
+
+        Needs the feature `voice`, without which nothing is said. Between sentences there is silence.
+        """
+        return self._driver.sound.listen()
 
     async def stop(self, target_id: ids.MessageId | None = None, *, stop_type: StopType = "all") -> bool:
         """Stop an answer, by default the one that is being given; false if there is none."""

@@ -11,6 +11,7 @@ from alicia.client.events import Hub, State, StateChange
 from alicia.client.link import Arrival, Link, Packet, Signal
 from alicia.client.log import Log
 from alicia.client.pace import Pace
+from alicia.client.sound import Sound
 from alicia.errors import AliciaError
 from alicia.protocol.envelope import encode
 from alicia.protocol.messages import Map
@@ -39,6 +40,8 @@ class Driver:
         """Set while the outbox is empty."""
         self.caught_up = asyncio.Event()
         """Set while nothing is known to be missing."""
+        self.sound = Sound()
+        """The microphone and the loudspeaker."""
         self._door, self._log, self._hub, self._device = door, log_, hub, device
         self._settings = settings
         self._inbox: asyncio.Queue[Arrival] = asyncio.Queue()
@@ -104,6 +107,7 @@ class Driver:
         link = Link(self._inbox)
         await link.join(access)
         try:
+            await self.sound.enter(link.room)
             self._give_up_at = None
             self._be_patient()
             while True:
@@ -118,6 +122,7 @@ class Driver:
                     self._notice(arrival)
         finally:
             await self._stop_asking()
+            await self.sound.leave()
             await link.leave()
 
     def _greet(self) -> None:

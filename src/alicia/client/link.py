@@ -124,6 +124,10 @@ class Link:
         await writer.write(data)
         await writer.aclose()
 
+    @property
+    def room(self) -> rtc.Room:
+        return self._room
+
     async def leave(self) -> None:
         await leave(self._room)
 

@@ -1,0 +1,154 @@
+"""A program's microphone and loudspeaker in a conversation's room."""
+
+import asyncio
+import contextlib
+import io
+import wave
+from collections.abc import AsyncGenerator, AsyncIterable, Coroutine
+from os import PathLike
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from livekit import rtc
+from livekit.rtc.room import EventTypes
+
+from alicia.client.closing import leave
+from alicia.errors import AliciaError
+
+HEARD_RATE: Final = 24_000
+"""Samples a second of what is heard."""
+FRAMES: Final = 50
+"""Frames a second."""
+QUEUE_MS: Final = 100
+"""How far the microphone may run ahead of its time."""
+
+Speech: TypeAlias = bytes | str | PathLike[str] | AsyncIterable[bytes]
+"""A WAV file or its bytes; or samples of 16 bits and one channel as they come."""
+
+
+class Sound:
+    """Outlives the rooms that a conversation is in: what is to be said goes on in the next one."""
+
+    def __init__(self) -> None:
+        self._room: rtc.Room | None = None
+        self._rate = 0
+        self._source: rtc.AudioSource | None = None
+        self._words: asyncio.Queue[bytes] = asyncio.Queue()
+        self._ears: set[asyncio.Queue[bytes]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def enter(self, room: rtc.Room) -> None:
+        """Speak and listen in this room from now on."""
+        self._room = room
+        events: tuple[EventTypes, ...] = ("track_published", "track_subscribed")
+        for event in events:
+            room.on(event, self._noticed)  # pyright: ignore[reportUnknownMemberType]
+        if self._rate:
+            await self._publish()
+        self._look_around()
+
+    async def leave(self) -> None:
+        """Leave the room, in the order that the SDK needs."""
+        room, source = self._room, self._source
+        self._room = self._source = None
+        if room is not None:
+            await leave(room, tasks=self._tasks, sources=[source] if source else [])
+
+    async def speak(self, speech: Speech, rate: int) -> None:
+        """Say this in real time; returns when the last of it is on its way."""
+        if isinstance(speech, AsyncIterable):
+            await self._take_microphone(rate)
+            async for samples in speech:
+                self._words.put_nowait(samples)
+        else:
+            samples, rate = _read(speech)
+            await self._take_microphone(rate)
+            self._words.put_nowait(samples)
+        await self._words.join()
+
+    async def listen(self) -> AsyncGenerator[bytes, None]:
+        """What the agent says, 20 ms at a time."""
+        ear: asyncio.Queue[bytes] = asyncio.Queue()
+        self._ears.add(ear)
+        self._look_around()
+        try:
+            while True:
+                yield await ear.get()
+        finally:
+            self._ears.discard(ear)
+
+    async def _take_microphone(self, rate: int) -> None:
+        if self._rate not in (0, rate):
+            raise AliciaError(f"This conversation is spoken in at {self._rate} samples a second, not {rate}.")
+        if not self._rate:
+            self._rate = rate
+            await self._publish()
+
+    async def _publish(self) -> None:
+        room = self._room
+        if room is None or self._source is not None:
+            return
+        self._source = source = rtc.AudioSource(self._rate, 1, queue_size_ms=QUEUE_MS)
+        track = rtc.LocalAudioTrack.create_audio_track("microphone", source)
+        options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
+        await room.local_participant.publish_track(track, options)
+        self._start(self._speak_all(source, self._rate))
+
+    async def _speak_all(self, source: rtc.AudioSource, rate: int) -> None:
+        """A microphone is never off: between words there is silence, which tells that a turn is over."""
+        count = rate // FRAMES
+        while True:
+            samples = b"" if self._words.empty() else self._words.get_nowait()
+            for start in range(0, max(len(samples), 1), 2 * count):
+                frame = samples[start : start + 2 * count].ljust(2 * count, b"\0")
+                await source.capture_frame(rtc.AudioFrame(frame, rate, 1, count))
+            if samples:
+                self._words.task_done()
+
+    def _noticed(self, *_: object) -> None:
+        self._look_around()
+
+    def _look_around(self) -> None:
+        """Subscribe to the agent's voice while anybody listens, and hear each of its tracks once."""
+        if self._room is None or not self._ears:
+            return
+        for other in self._room.remote_participants.values():
+            if other.kind != rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
+                continue
+            for publication in other.track_publications.values():
+                track = publication.track
+                if publication.kind != rtc.TrackKind.KIND_AUDIO:
+                    continue
+                if track is None:
+                    publication.set_subscribed(True)
+                elif not any(task.get_name() == track.sid for task in self._tasks):
+                    self._start(self._hear(track), track.sid)
+
+    async def _hear(self, track: rtc.RemoteTrack) -> None:
+        stream = rtc.AudioStream.from_track(
+            track=track, sample_rate=HEARD_RATE, num_channels=1, frame_size_ms=1000 // FRAMES
+        )
+        try:
+            async for event in stream:
+                for ear in self._ears:
+                    ear.put_nowait(bytes(event.frame.data))
+        finally:
+            with contextlib.suppress(asyncio.CancelledError):
+                await stream.aclose()
+
+    def _start(self, work: Coroutine[Any, Any, None], name: str | None = None) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _read(speech: bytes | str | PathLike[str]) -> tuple[bytes, int]:
+    """The samples of a WAV file, and how many there are a second."""
+    data = speech if isinstance(speech, bytes) else Path(speech).read_bytes()
+    try:
+        with wave.open(io.BytesIO(data)) as file:
+            if (file.getnchannels(), file.getsampwidth()) != (1, 2):
+                raise AliciaError("Give a WAV file of one channel and 16 bits.")
+            return file.readframes(file.getnframes()), file.getframerate()
+    except (wave.Error, EOFError) as error:
+        raise AliciaError("This is no WAV file.") from error
