@@ -4,8 +4,11 @@
 """
 
 import asyncio
+import json
 import sys
 import tempfile
+import urllib.request
+import wave
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from playwright.async_api import Browser, expect  # noqa: E402
 from support import ground  # noqa: E402
 from support.browser import Tab, Theme, launched  # noqa: E402
 from support.scripted import Reasoning, Script, Text  # noqa: E402
+from support.speech import RATE, best_of_times  # noqa: E402
 from support.stack import Stack  # noqa: E402
 
 SIZES = {"wide": (1440, 900), "narrow": (360, 780)}
@@ -52,6 +56,18 @@ SECOND_ANSWER = """\
 `sort -rn` reads the first column as a **number** (`-n`) and puts the largest first (`-r`). \
 Without `-n` it would compare text, and 9 would come before 10.
 """
+MEMORIES = [
+    {"content": "Keeps backups on a NAS in the cellar.", "memoryType": "fact", "tags": ["home"]},
+    {"content": "Prefers short answers with an example.", "memoryType": "preference", "pinned": True},
+    {"content": "Is allergic to hazelnuts.", "memoryType": "fact", "pinned": True},
+    {"content": "Drinks tea in the morning, never coffee.", "memoryType": "preference"},
+    {"content": "Ilse is a colleague who plays the viola.", "memoryType": "person"},
+]
+EARLIER = [
+    "A walk in the Alps, with a tent",
+    "Names for a cat",
+    "Why is the sky blue at noon and red at night?",
+]
 
 
 async def shoot(tab: Tab, folder: Path, name: str) -> None:
@@ -73,6 +89,8 @@ async def opened(browser: Browser, stack: Stack, size: str, theme: Theme) -> Tab
         is_mobile=size == "narrow",
         reduced_motion="reduce",
         bypass_csp=True,
+        permissions=["microphone"],
+        service_workers="block",
     )
     return await Tab.open(context, stack.url)
 
@@ -96,14 +114,42 @@ async def conversation(tab: Tab, folder: Path, name: str) -> None:
     await tab.page.get_by_label("Your note").press("Enter")
     await answer.get_by_role("button", name="Why").click()
     await expect(answer.get_by_role("list", name="Your notes")).to_be_visible()
+    await expect(tab.page.locator(".waterfall")).to_be_visible()
     await tab.page.locator(".scroller").evaluate("element => element.scrollTo(0, 1e6)")
     await shoot(tab, folder, f"{name}-why")
 
 
+async def search(tab: Tab, folder: Path, name: str) -> None:
+    if await tab.page.get_by_role("button", name="Conversations").is_visible():
+        await tab.page.get_by_role("button", name="Conversations").click()
+    await tab.page.get_by_label("Search in conversations").fill("sort numbers")
+    await expect(tab.page.locator(".hit").first).to_be_visible()
+    await shoot(tab, folder, name)
+
+
 async def listing(tab: Tab, folder: Path, name: str) -> None:
-    await tab.say(SECOND)
-    await expect(tab.answers.first.get_by_role("button", name="Copy answer")).to_be_visible()
     await tab.page.get_by_role("button", name="Conversations").click()
+    await expect(tab.page.locator(".entry").nth(2)).to_be_visible()
+    await shoot(tab, folder, name)
+
+
+async def memory(tab: Tab, folder: Path, name: str) -> None:
+    await tab.page.goto(f"{tab.url}/#memory")
+    card = tab.page.get_by_role("listitem").filter(has_text="backups on a NAS")
+    await card.get_by_role("button", name="Where from, where used").click()
+    await expect(card.get_by_text("Used for")).to_be_visible()
+    await shoot(tab, folder, name)
+
+
+async def settings(tab: Tab, folder: Path, name: str) -> None:
+    await tab.page.goto(f"{tab.url}/#settings")
+    await expect(tab.page.get_by_role("switch", name="calculator")).to_be_visible()
+    await shoot(tab, folder, name)
+
+
+async def voice(tab: Tab, folder: Path, name: str) -> None:
+    await tab.click("Speak")
+    await expect(tab.page.locator(".hearing")).to_contain_text("best of times", timeout=30_000)
     await shoot(tab, folder, name)
 
 
@@ -122,20 +168,45 @@ SCENES: list[tuple[Scene, str, list[tuple[str, Theme]]]] = [
         "conversation",
         [("wide", "light"), ("wide", "dark"), ("narrow", "light"), ("narrow", "dark")],
     ),
+    (search, "search", [("wide", "light"), ("narrow", "dark")]),
     (listing, "list", [("narrow", "light")]),
+    (memory, "memory", [("wide", "light"), ("wide", "dark"), ("narrow", "light"), ("narrow", "dark")]),
+    (settings, "settings", [("wide", "light"), ("wide", "dark"), ("narrow", "light"), ("narrow", "dark")]),
+    (voice, "voice", [("wide", "light"), ("narrow", "dark")]),
     (away, "away", [("wide", "dark"), ("narrow", "light")]),
 ]
 
 
-async def take(stack: Stack, folder: Path) -> None:
+def prepare(stack: Stack, folder: Path) -> Path:
+    """Let there be something to show. The WAV is of somebody who speaks a while after the page opened."""
     stack.model.chat(Script(Reasoning(THOUGHTS), Text(ANSWER)), when="largest files", always=True)
     stack.model.chat(Script(Reasoning(THOUGHTS), Text(SECOND_ANSWER)), when="sort step", always=True)
-    async with launched() as browser:
-        for scene, name, looks in SCENES:
-            for size, theme in looks:
+    headers = {"content-type": "application/json"}
+    data = json.dumps(MEMORIES).encode()
+    urllib.request.urlopen(urllib.request.Request(f"{stack.url}/api/v1/memories", data, headers)).close()
+    microphone = folder / "microphone.wav"
+    with wave.open(str(microphone), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes(bytes(2 * 8 * RATE) + best_of_times() + bytes(2 * 60 * RATE))
+    return microphone
+
+
+async def take(stack: Stack, folder: Path, microphone: Path) -> None:
+    async with launched(microphone) as browser:
+        tab = await opened(browser, stack, "wide", "light")
+        for words in EARLIER:
+            await tab.say(words)
+            await expect(tab.answers.get_by_role("button", name="Copy answer")).to_be_visible()
+            await tab.page.locator(".new").click()
+        await tab.page.context.close()
+    for scene, name, looks in SCENES:
+        for size, theme in looks:
+            # Whoever has spoken is silent from then on, so each picture has a browser of its own.
+            async with launched(microphone) as browser:
                 tab = await opened(browser, stack, size, theme)
                 await scene(tab, folder, f"{name}-{size}-{theme}")
-                await tab.page.context.close()
 
 
 def main() -> None:
@@ -149,7 +220,7 @@ def main() -> None:
             tempfile.TemporaryDirectory() as home,
             Stack(Path(home), database, ground.livekit(), auth=False) as stack,
         ):
-            asyncio.run(take(stack, folder))
+            asyncio.run(take(stack, folder, prepare(stack, Path(home))))
     finally:
         servers.close()
 

@@ -193,7 +193,7 @@ async def test_a_new_conversation_begins_empty_and_the_old_one_is_listed(
     tab = await open_tab()
     await tab.say("Begin with this.")
     await expect(tab.answers).to_contain_text("The first of many.")
-    await tab.page.get_by_role("navigation").get_by_role("button", name="New conversation").click()
+    await tab.click("New conversation", tab.page.get_by_role("navigation"))
     await expect(tab.page.get_by_role("heading", name="What is on your mind?")).to_be_visible()
     await tab.page.get_by_role("link", name="Begin with this.").click()
     await expect(tab.answers).to_contain_text("The first of many.")

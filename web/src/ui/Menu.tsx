@@ -11,7 +11,7 @@ export interface Choice {
 
 /** A button that opens a list of things to do. Arrow keys move in it, Escape closes it. */
 export function Menu({ label, choices }: { label: string; choices: readonly Choice[] }) {
-  const [at, setAt] = useState<{ top: number; right: number }>();
+  const [at, setAt] = useState<{ top: number; right: number; anchor: number }>();
   const list = useRef<HTMLUListElement>(null);
   const button = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -22,18 +22,20 @@ export function Menu({ label, choices }: { label: string; choices: readonly Choi
   useEffect(() => {
     if (!at) return undefined;
     list.current?.querySelector("button")?.focus();
-    const elsewhere = (event: Event) => {
-      const { target } = event;
-      if (target instanceof Node && (list.current?.contains(target) || button.current?.contains(target))) return;
-      setAt(undefined);
+    const elsewhere = ({ target }: Event) => {
+      if (!(target instanceof Node && button.current?.contains(target))) setAt(undefined);
+    };
+    // It does not move along, so it must not stay when its button goes.
+    const moved = () => {
+      if (button.current?.getBoundingClientRect().top !== at.anchor) setAt(undefined);
     };
     addEventListener("pointerdown", elsewhere);
-    addEventListener("scroll", elsewhere, true);
-    addEventListener("resize", elsewhere);
+    addEventListener("scroll", moved, true);
+    addEventListener("resize", moved);
     return () => {
       removeEventListener("pointerdown", elsewhere);
-      removeEventListener("scroll", elsewhere, true);
-      removeEventListener("resize", elsewhere);
+      removeEventListener("scroll", moved, true);
+      removeEventListener("resize", moved);
     };
   }, [at]);
   const open = () => {
@@ -41,7 +43,7 @@ export function Menu({ label, choices }: { label: string; choices: readonly Choi
     if (!place) return;
     const height = choices.length * 38 + 12;
     const top = place.bottom + height > innerHeight ? place.top - height - 4 : place.bottom + 4;
-    setAt({ top, right: Math.max(8, innerWidth - place.right) });
+    setAt({ top, right: Math.max(8, innerWidth - place.right), anchor: place.top });
   };
   const keys = (event: KeyboardEvent) => {
     const buttons = [...(list.current?.querySelectorAll("button") ?? [])];

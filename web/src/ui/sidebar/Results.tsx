@@ -1,19 +1,23 @@
 import { useCallback } from "react";
 
 import { type Hit, marked, search } from "../../client/search";
+import type { Entry } from "../../client/shelf";
 import { goTo } from "../route";
 import { useLoad } from "../useLoad";
+import { titleOf } from "./titles";
 
 const PAUSE = 150;
 
 interface Props {
   query: string;
+  /** What is known of conversations that have no title yet. */
+  entries: readonly Entry[];
   current: string;
   onOpen: () => void;
 }
 
 /** The conversations that have the words, each with the place where they are. */
-export function Results({ query, current, onOpen }: Props) {
+export function Results({ query, entries, current, onOpen }: Props) {
   const load = useCallback(
     async (signal: AbortSignal) => {
       // Whoever is still typing has not asked yet.
@@ -33,14 +37,29 @@ export function Results({ query, current, onOpen }: Props) {
       </p>
       <ul>
         {value.hits.map((hit) => (
-          <Found key={hit.id} hit={hit} query={value.query} current={hit.id === current} onOpen={onOpen} />
+          <Found
+            key={hit.id}
+            hit={hit}
+            title={hit.title || titleOf(entries.find(({ id }) => id === hit.id))}
+            query={value.query}
+            current={hit.id === current}
+            onOpen={onOpen}
+          />
         ))}
       </ul>
     </section>
   );
 }
 
-function Found({ hit: { id, title, status, snippet }, query, current, onOpen }: { hit: Hit; query: string; current: boolean; onOpen: () => void }) {
+interface FoundProps {
+  hit: Hit;
+  title: string;
+  query: string;
+  current: boolean;
+  onOpen: () => void;
+}
+
+function Found({ hit: { id, status, snippet }, title, query, current, onOpen }: FoundProps) {
   const address = snippet ? `${id}/${snippet.messageId}` : id;
   return (
     <li>
@@ -55,7 +74,7 @@ function Found({ hit: { id, title, status, snippet }, query, current, onOpen }: 
         }}
       >
         <strong>
-          {title || "New conversation"}
+          {title}
           {status === "archived" && <span className="soft"> · archived</span>}
         </strong>
         {snippet && <Snippet text={snippet.text} query={query} />}

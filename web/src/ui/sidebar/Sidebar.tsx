@@ -61,7 +61,7 @@ export function Sidebar({ library, entries, current, place, shelf, open, onNew, 
       </label>
       <div className="entries">
         {query.trim() ? (
-          <Results query={query.trim()} current={here} onOpen={onClose} />
+          <Results query={query.trim()} entries={entries} current={here} onOpen={onClose} />
         ) : (
           <Entries library={library} entries={entries} current={here} shelf={shelf} onOpen={onClose} />
         )}
