@@ -189,3 +189,15 @@ async def test_an_answer_that_begins_when_its_question_was_edited_is_superseded_
     late = talk.start_answer(asked.id)
     await talk.append(late, talk.sentence(late, 1, "1.", final=True))
     assert await live(talk) == ["Eins?"]
+
+
+async def test_an_answer_takes_the_place_of_one_that_was_given_in_the_meantime(talk: Talk) -> None:
+    asked, first = await talk.exchange("One?", "1.")
+    earlier, later = regenerate(talk, first.id), regenerate(talk, first.id)
+    await talk.append(earlier)
+    quick = talk.start_answer(asked.id, id=earlier.id, supersedes=first.id)
+    await talk.append(quick, talk.sentence(quick, 1, "2.", final=True))
+    await talk.append(later)
+    new = talk.start_answer(asked.id, id=later.id, supersedes=first.id)
+    await talk.append(new, talk.sentence(new, 1, "3.", final=True))
+    assert await live(talk) == ["One?", "3."]

@@ -109,7 +109,7 @@ class Answers:
         if running is not None and running.question.message_id == question_id:
             superseded = running.id
         else:
-            superseded = target_id
+            superseded = self._history.answer_to(question_id) or target_id
         self._history.supersede(target_id)
         self._leave([target_id], question_id)
         taken = tracing.here()

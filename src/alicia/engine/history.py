@@ -102,6 +102,13 @@ class History:
                 return ids.MessageId(turn.id)
         return None
 
+    def answer_to(self, question_id: str) -> ids.MessageId | None:
+        """The answer to a question that holds, if it is there."""
+        for turn in reversed(self._turns.values()):
+            if turn.previous_id == question_id and turn.role == "assistant" and not turn.superseded:
+                return ids.MessageId(turn.id)
+        return None
+
     def supersede(self, target_id: str) -> None:
         """The target and all that came after it belong to a branch that is left.
 

@@ -65,8 +65,8 @@ def write_user_message(batch: Batch, body: UserMessage, _: Nothing) -> None:
 def write_start_answer(batch: Batch, body: StartAnswer, _: Nothing) -> None:
     """An empty message that is streaming, visible at once.
 
-    It may be late: if by now something else takes the place of what it supersedes, or of its question, then
-    of it as well.
+    It may be late: if by now another answer is asked for, which is not begun yet, or its question is
+    superseded, then it is superseded as well.
     """
     if body.supersedes:
         supersede(batch, body.conversation_id, target_id=body.supersedes, new_id=body.id, rivals=False)
@@ -76,8 +76,14 @@ def write_start_answer(batch: Batch, body: StartAnswer, _: Nothing) -> None:
                                      contents, server_id, synced_at, completion_status, superseded_by)
         SELECT %(id)s, %(conversation_id)s, coalesce(max(sequence_number), 0) + 1, %(previous_id)s,
                'assistant', '', %(id)s, now() AT TIME ZONE 'utc', 'streaming',
-               coalesce((SELECT nullif(superseded_by, %(id)s) FROM alicia_messages WHERE id = %(supersedes)s),
-                        (SELECT superseded_by FROM alicia_messages WHERE id = %(previous_id)s))
+               coalesce((SELECT superseded_by FROM alicia_messages WHERE id = %(previous_id)s),
+                        (SELECT superseded_by
+                           FROM alicia_messages former
+                          WHERE previous_id = %(previous_id)s
+                            AND superseded_by <> %(id)s
+                            AND NOT EXISTS (SELECT FROM alicia_messages WHERE id = former.superseded_by)
+                          ORDER BY sequence_number DESC
+                          LIMIT 1))
           FROM alicia_messages
          WHERE conversation_id = %(conversation_id)s
         """,
