@@ -132,6 +132,22 @@ async def test_a_question_drops_the_request_in_the_background_and_the_next_pause
     assert await known(pool, user) == ["The user lives in Porto."]
 
 
+async def test_a_question_in_another_conversation_gets_the_model_too(
+    stack: Stack, user: str, pool: Pool
+) -> None:
+    gate = Gate()
+    stack.model.script("json", Script(gate, json.dumps(PORTO)), when=about(LEARNING, "in Porto"))
+    async with device(stack, user) as one, device(stack, f"{user}-2") as other:
+        await one.ask("I live in Porto.")
+        await gate.reached()
+        (thinking,) = [each for each in stack.model.asked if about(LEARNING, "in Porto")(each.user_text)]
+        stack.model.answer_json(PORTO, when="I live in Porto")
+        await other.ask("What is the tallest mountain?")
+        assert await thinking.ended() == "left"
+        await stored(one)
+    assert await known(pool, user) == ["The user lives in Porto."]
+
+
 async def test_an_agent_that_dies_before_it_has_learned_leaves_it_to_the_next_one(
     own_stack: Stack, user: str, pool: Pool
 ) -> None:
@@ -142,12 +158,13 @@ async def test_an_agent_that_dies_before_it_has_learned_leaves_it_to_the_next_on
         await alone.answered(asked)
         await gate.reached()
         own_stack.model.answer_json(PORTO, when="I live in Porto")
-        own_stack.agent.end(signal.SIGKILL)
-    own_stack.start_agent()
-    async with device(own_stack, user, alone.id, log=alone.log) as back:
-        assert (await stored(back)).previous_id == asked.id
-        await quiet(own_stack, back, "marzipan")
-        assert len(back.all(MemoryTrace)) == 1
+        first = own_stack.agent
+        own_stack.start_agent()
+        first.end(signal.SIGKILL)
+        await alone.until(lambda: alone.all(MemoryTrace), 90)
+        await quiet(own_stack, alone, "marzipan")
+        (trace,) = alone.all(MemoryTrace)
+        assert trace.previous_id == asked.id
     assert await known(pool, user) == ["The user lives in Porto."]
 
 

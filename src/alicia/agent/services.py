@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import structlog
 
 from alicia.config import Config
+from alicia.engine.pauses import Pauses
 from alicia.engine.services import Services
 from alicia.errors import ConfigError, ModelUnavailable
 from alicia.ledger.ledger import Ledger
@@ -64,6 +65,7 @@ async def open_services(config: Config, agent_id: str, embedder: Embedder) -> As
             tools=box,
             recall=memory,
             lessons=memory,
+            pauses=Pauses(one_by_one=near),
             budget=WINDOW - WINDOW // ANSWER_SHARE,
             answer_tokens=WINDOW // ANSWER_SHARE,
         )

@@ -14,6 +14,7 @@ from psycopg_pool import PoolTimeout
 
 from alicia.engine.broadcast import Broadcast
 from alicia.engine.history import History
+from alicia.engine.pauses import Pauses
 from alicia.engine.ports import Lessons
 from alicia.engine.summary import Read, RollingSummary
 from alicia.engine.title import first_words, make_title
@@ -48,6 +49,7 @@ class Afterwards:
         pool: Pool,
         model: Completer,
         lessons: Lessons,
+        pauses: Pauses,
         budget: Callable[[], int],
         read: Read,
     ) -> None:
@@ -57,6 +59,7 @@ class Afterwards:
         self._pool = pool
         self._model = model
         self._lessons = lessons
+        self._pauses = pauses
         self._id: ConversationId = line.session.conversation_id
         self._summary = RollingSummary(
             self._id, history, pool=pool, model=model, budget=budget, read=read, store=self._store
@@ -79,11 +82,16 @@ class Afterwards:
 
     async def reload(self) -> None:
         """Read the conversation back again: what was said long ago has changed."""
-        self.interrupt()
+        self.put_off()
         await self._summary.load(self._owner)
 
     def interrupt(self) -> None:
         """Somebody asks: leave the model to them. What is undone is due in the next pause."""
+        self._pauses.asked(self)
+        self.put_off()
+
+    def put_off(self) -> None:
+        """Leave the model at once, and go on in the next pause."""
         self._due.set()
         if self._work is not None:
             self._interrupted = True
@@ -97,24 +105,33 @@ class Afterwards:
 
     async def run(self) -> None:
         """Forever: wait for a pause with something due in it, and do it."""
-        while True:
-            await self._due.wait()
-            await self._idle.wait()
-            await self._quiet.wait()
-            if not self._idle.is_set():
-                # Somebody asked between the end of the wait and now.
-                continue
-            self._due.clear()
-            self._interrupted = False
-            self._work = asyncio.create_task(self._catch_up())
-            try:
-                await asyncio.wait([self._work])
-                if not self._work.cancelled():
-                    self._work.result()
-            finally:
-                self._work.cancel()
-                await asyncio.wait([self._work])
-                self._work = None
+        try:
+            while True:
+                await self._due.wait()
+                await self._idle.wait()
+                await self._quiet.wait()
+                self._pauses.answered(self)
+                await self._pauses.until_free(self)
+                # Somebody may have asked between the end of a wait and now.
+                if self._idle.is_set() and self._quiet.is_set() and self._pauses.free(self):
+                    self._due.clear()
+                    await self._pause()
+        finally:
+            self._pauses.answered(self)
+
+    async def _pause(self) -> None:
+        self._interrupted = False
+        self._work = asyncio.create_task(self._catch_up())
+        self._pauses.begin(self)
+        try:
+            await asyncio.wait([self._work])
+            if not self._work.cancelled():
+                self._work.result()
+        finally:
+            self._pauses.end(self)
+            self._work.cancel()
+            await asyncio.wait([self._work])
+            self._work = None
 
     async def _catch_up(self) -> None:
         # Somebody who asks again and again must not keep the summary from being made: it comes first.

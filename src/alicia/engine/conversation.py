@@ -83,6 +83,7 @@ class Conversation:
             pool=services.pool,
             model=services.model,
             lessons=services.lessons,
+            pauses=services.pauses,
             budget=services.room,
             read=self._read_turns,
         )

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from alicia.engine.pauses import Pauses
 from alicia.engine.ports import ChatModel, Lessons, Recall, ToolBox
 from alicia.engine.prompt import estimate
 from alicia.engine.voice import Transcriber
@@ -21,6 +22,7 @@ class Services(msgspec.Struct, kw_only=True):
     tools: ToolBox
     recall: Recall
     lessons: Lessons
+    pauses: Pauses
     transcriber: Transcriber | None = None
     """Hears recorded clips; without one they are refused."""
     budget: int
