@@ -1,0 +1,47 @@
+"""Speech models behind OpenAI-compatible servers, over real HTTP."""
+
+from contextlib import aclosing
+
+import numpy as np
+import pytest
+
+from alicia.errors import ModelUnavailable
+from alicia.speech.servers import SpeechServer, TranscriptionServer
+from alicia.speech.synthesiser import Manner
+from support.scripted import ScriptedServer
+from support.scripted.senses import tone
+
+
+async def test_a_recording_goes_out_as_wav_and_comes_back_as_text(scripted: ScriptedServer) -> None:
+    scripted.api_key = "key"
+    scripted.hear(" Hello there. ")
+    async with aclosing(TranscriptionServer(scripted.url, "whisper-large", "key")) as server:
+        heard = await server.recognise(np.zeros(16_000, np.int16), "en")
+    body = scripted.requests[0].body
+    assert (heard.text, heard.language) == ("Hello there.", "en")
+    assert b"whisper-large" in body
+    assert b"RIFF" in body
+
+
+async def test_speech_comes_as_it_is_made(scripted: ScriptedServer) -> None:
+    async with (
+        aclosing(SpeechServer(scripted.url, "tts", "nova")) as server,
+        aclosing(server.speak("Hello.", Manner(speed=1.25))) as sound,
+    ):
+        pieces = [piece async for piece in sound]
+    wanted = scripted.requests[0].json
+    assert (wanted["voice"], wanted["speed"], wanted["response_format"]) == ("nova", 1.25, "pcm")
+    assert len(pieces) > 1
+    assert all(len(piece) % 2 == 0 for piece in pieces)
+    assert b"".join(pieces) == tone("Hello.")
+
+
+async def test_a_server_that_fails_is_named_with_the_setting_to_look_at(scripted: ScriptedServer) -> None:
+    scripted.fail("transcriptions", times=2)
+    scripted.fail("speech", times=2)
+    async with aclosing(TranscriptionServer(scripted.url, None)) as server:
+        with pytest.raises(ModelUnavailable, match="ALICIA_STT_URL"):
+            await server.recognise(np.zeros(16_000, np.int16))
+    async with aclosing(SpeechServer(scripted.url, None)) as voice:
+        with pytest.raises(ModelUnavailable, match="ALICIA_TTS_URL"):
+            await anext(voice.speak("Hello.", Manner()))
