@@ -36,6 +36,8 @@ def _entry(server: StdioServer | HttpServer) -> dict[str, Any]:
     fields = {name: value for name, value in msgspec.to_builtins(server).items() if value and name != "name"}
     if seconds := fields.pop("timeout", None):
         fields["timeoutMs"] = round(seconds * 1000)
+    if fields.pop("allow_private", False):
+        fields["allowPrivate"] = True
     return fields
 
 
@@ -46,7 +48,8 @@ class HttpProcess:
         self._holder = bound()
         self._process: subprocess.Popen[bytes] | None = None
         self.port: int = self._holder.getsockname()[1]
-        self.config = HttpServer(name=name, url=f"http://127.0.0.1:{self.port}/mcp")
+        url = f"http://127.0.0.1:{self.port}/mcp"
+        self.config = HttpServer(name=name, url=url, allow_private=True)
 
     def start(self) -> None:
         command = [sys.executable, "-m", "support.mcp_http", str(self.port)]

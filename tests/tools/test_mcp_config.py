@@ -33,6 +33,12 @@ def test_servers_are_read_as_other_clients_write_them(tmp_path: Path) -> None:
     )
 
 
+def test_a_private_address_is_allowed_by_saying_so(tmp_path: Path) -> None:
+    file = '{"mcpServers": {"a": {"url": "http://10.0.0.5/mcp", "allowPrivate": true}}}'
+    (server,) = read_config(write(tmp_path, file), {})
+    assert server == HttpServer(name="a", url="http://10.0.0.5/mcp", allow_private=True)
+
+
 def test_a_file_without_servers_is_no_mistake(tmp_path: Path) -> None:
     assert read_config(write(tmp_path, "{}"), {}) == ()
 

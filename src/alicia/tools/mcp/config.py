@@ -26,6 +26,8 @@ class _Entry(msgspec.Struct, kw_only=True):
     disabled: bool = False
     timeout_ms: int | None = msgspec.field(name="timeoutMs", default=None)
     """Our own: how long a call may take."""
+    allow_private: bool = msgspec.field(name="allowPrivate", default=False)
+    """Our own: whether the address may be one of this machine's or of its network's."""
 
 
 class _File(msgspec.Struct, kw_only=True):
@@ -53,6 +55,8 @@ class HttpServer(msgspec.Struct, frozen=True, kw_only=True):
     url: str
     headers: dict[str, str] = {}
     timeout: float | None = None
+    allow_private: bool = False
+    """Whether it may be on this machine or in its network."""
 
 
 ServerConfig = StdioServer | HttpServer
@@ -101,7 +105,13 @@ def _server(name: str, entry: dict[str, Any], environ: Mapping[str, str]) -> Ser
             raise ConfigError(
                 f"{VARIABLE}: the address of the server {name!r} must start with http:// or https://."
             )
-        return HttpServer(name=name, url=read.url, headers=read.headers, timeout=seconds)
+        return HttpServer(
+            name=name,
+            url=read.url,
+            headers=read.headers,
+            timeout=seconds,
+            allow_private=read.allow_private,
+        )
     raise ConfigError(f"{VARIABLE}: the server {name!r} must have either a command or a url.")
 
 

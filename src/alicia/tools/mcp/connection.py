@@ -19,6 +19,7 @@ from mcp.client import Transport
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
+from alicia.tools.mcp.addresses import PublicTransport
 from alicia.tools.mcp.config import HttpServer, ServerConfig, StdioServer
 
 REQUEST_TIMEOUT = 10.0
@@ -106,6 +107,7 @@ async def _transport(config: ServerConfig, stack: contextlib.AsyncExitStack) -> 
                     timeout=httpx2.Timeout(30.0, read=300.0),
                     # A proxy for the world outside cannot reach this machine's own server.
                     trust_env=urlsplit(config.url).hostname not in _LOOPBACK,
+                    transport=None if config.allow_private else PublicTransport(),
                 )
             )
             client = streamable_http_client(config.url, http_client=http, max_sse_event_size=LARGEST_EVENT)
