@@ -53,7 +53,7 @@ test-stack: .venv/.test-ready web/dist/index.html livekit weights-small chromium
 	@$(PYTEST) $(STACK_TESTS)
 
 bench:
-	@$(PARALLEL) READY=.venv/.test-ready .venv/.test-ready livekit weights-large
+	@$(PARALLEL) READY=.venv/.test-ready .venv/.test-ready web/dist/index.html livekit weights-large chromium
 	@mkdir -p bench/out; for each in bench/*.py; do echo "== $$each"; $(VENV)/python $$each; done
 
 format: .venv/.test-ready
