@@ -1,9 +1,11 @@
 """Memories in a conversation: recalled, traced, given to the model, and nobody else's."""
 
-from alicia.local.embedder import LocalEmbedder
+import asyncio
+
+from alicia.local.embedder import MODEL, LocalEmbedder
 from alicia.memory.memory import Memory
 from alicia.protocol.messages import MemoryTrace
-from alicia.storage.memories import NewMemory
+from alicia.storage.memories import Embedding, NewMemory, create_memories, memories
 from alicia.storage.pool import Pool
 from support.device import device
 from support.stack import Stack
@@ -70,3 +72,20 @@ async def test_another_users_memories_never_appear(stack: Stack, user: str, pool
         await alone.ask(QUESTION)
         assert alone.all(MemoryTrace) == []
         assert "Porto" not in str(stack.model.chats[-1].json)
+
+
+async def test_a_new_worker_fills_in_vectors_that_are_missing_or_of_another_model(
+    own_stack: Stack, user: str, pool: Pool
+) -> None:
+    other = Embedding(model="another", vector=[0.1] * 384)
+    new = [NewMemory(content="The user has a boat."), NewMemory(content="The user rows.", embedding=other)]
+    async with pool.connection() as conn:
+        await create_memories(conn, user, new)
+    own_stack.start_agent()
+    async with asyncio.timeout(60):
+        while True:
+            async with pool.connection() as conn:
+                models = {one.embeddings_info.get("model") for one in await memories(conn, user)}
+            if models == {MODEL}:
+                return
+            await asyncio.sleep(0.1)

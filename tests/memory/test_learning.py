@@ -356,3 +356,24 @@ async def test_without_a_model_nothing_is_learned_and_nothing_fails(
     assert kept.change is not None
     assert await talk.known() == ["The user lives in Lisbon."]
     assert kept.change.memory_id == ids.parse(MemoryId, kept.change.memory_id)
+
+
+async def test_a_message_that_is_learned_from_twice_counts_once(talk: Talk, scripted: ScriptedServer) -> None:
+    scripted.answer_json({"facts": [fact("I was born in Graz", "The user was born in Graz.")]}, always=True)
+    turn = await talk.say("I was born in Graz.")
+    first = await talk.memory.learn(turn, talk.store)
+    assert [change.reason for change in first.changes] == ["new"]
+    assert await talk.memory.learn(turn, talk.store) == Lesson()
+    other = await talk.memory.learn(await talk.say("As I said, I was born in Graz."), talk.store)
+    assert [change.reason for change in other.changes] == ["confirmed"]
+
+
+async def test_a_summary_is_neither_confirmed_nor_changed_by_talk(
+    talk: Talk, scripted: ScriptedServer
+) -> None:
+    said = NewMemory(content="The user lives in Lisbon.", memory_type="conversation_summary")
+    await talk.memory.add(talk.user, [said])
+    lesson = await learn(
+        talk, scripted, "I live in Lisbon.", fact("I live in Lisbon", "The user lives in Lisbon.")
+    )
+    assert [change.reason for change in lesson.changes] == ["new"]

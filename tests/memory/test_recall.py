@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from alicia import ids
 from alicia.errors import ModelUnavailable
-from alicia.ids import MemoryId
+from alicia.ids import ConversationId, MemoryId
 from alicia.llm.messages import Message
 from alicia.local.embedder import LocalEmbedder
 from alicia.memory.memory import MOST, Memory
@@ -292,3 +293,20 @@ async def test_of_many_memories_words_are_counted_once_a_minute(
     after = await searcher.search(user, Query(message="Which note is about coffee?"), limit=1)
     assert before[0].memory.content.endswith("tea.")
     assert after[0].memory.content == "This is about coffee."
+
+
+async def test_a_summary_is_recalled_everywhere_but_in_its_own_conversation(
+    memory: Memory, user: str
+) -> None:
+    here, elsewhere = ids.new(ConversationId), ids.new(ConversationId)
+    summary = NewMemory(
+        content="- The user's boat is called Cormorant.",
+        memory_type="conversation_summary",
+        source_type="conversation",
+        source_info={"conversationId": here},
+    )
+    await memory.add(user, [summary])
+    question = "What is my boat called?"
+    assert await memory.recall(user, [], question, conversation_id=here) == []
+    (found,) = await memory.recall(user, [], question, conversation_id=elsewhere)
+    assert found.memory_type == "conversation_summary"
