@@ -39,7 +39,7 @@ from alicia.storage import recall
 from alicia.storage.memories import Embedding
 from alicia.storage.migrate import migrate
 from alicia.storage.pool import Connection, Pool, make_pool
-from alicia.storage.seeds import Filter, Wanted, prepare, seeds
+from alicia.storage.seeds import Filter, Wanted, searching, seeds
 from made_memories import Base, Prepared, add, copy_base, questions, sentences
 
 RESULTS = Path(__file__).parent / "results" / "memory_speed.md"
@@ -156,8 +156,7 @@ async def recalls(pool: Pool, base: Base, owner: str) -> tuple[float, float, flo
         first, second, *_ = content.removeprefix(text).split()
         query = f"{text} {first} {second}"
         embedder = Prepared({query: vector})
-        async with pool.connection() as conn, conn.transaction():
-            await prepare(conn)
+        async with pool.connection() as conn, searching(conn):
             wanted = Wanted(vector=vector)
             all_near = set(await seeds(conn, owner, wanted, limit=SEEDS, exactly=True))
             near.append(len(all_near & set(await seeds(conn, owner, wanted, limit=SEEDS))) / SEEDS)

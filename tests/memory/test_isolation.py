@@ -94,8 +94,7 @@ async def test_every_read_with_anothers_id_finds_nothing(
         lambda conn: gaps.gaps(conn, thief, "some other model", 10),
         lambda conn: documents.chunks_of(conn, thief, "x"),
     ]
-    async with pool.connection() as conn, conn.transaction():
-        await seeds.prepare(conn)
+    async with pool.connection() as conn, seeds.searching(conn):
         for read in reads:
             assert not await read(conn)
         assert (await recall.sample(conn, thief, "vault")).size == 0

@@ -82,8 +82,7 @@ class Searcher:
         """
         # No connection is held while the embedder works: it may take as long as its patience.
         vector = vector or await self._embed(query.meant)
-        async with self._pool.connection() as conn, conn.transaction():
-            await seeds.prepare(conn)
+        async with self._pool.connection() as conn, seeds.searching(conn):
             sampled, size = await self._sample(conn, owner, query)
             if not sampled.size:
                 return []

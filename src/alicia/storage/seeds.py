@@ -4,7 +4,8 @@ Nearness is that of `embeddings_search`, whose last sixteen dimensions are the p
 within one place a distance of d there is a cosine of 1 - 2d between the vectors themselves.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Final, LiteralString
 
 from msgspec import Struct
@@ -13,11 +14,17 @@ from alicia.ids import MemoryId
 from alicia.storage.memories import Embedding
 from alicia.storage.pool import Connection
 
-EF_SEARCH: Final = 120
-"""How many candidates a walk through the HNSW graph keeps: 100 find 99% of the nearest 24 among 100,000."""
-
-MOST_WALKED: Final = 5000
-"""How far a walk goes on where a filter, or a change of model, leaves little to be found."""
+# A walk through the HNSW graph keeps 120 candidates (100 find 99% of the nearest 24 among 100,000), and goes
+# on up to 5,000 where a filter, or a change of model, leaves little to be found.
+_BEGIN: Final = """
+    BEGIN;
+    SET LOCAL plan_cache_mode = force_generic_plan;
+    SET LOCAL enable_seqscan = off;
+    SET LOCAL enable_sort = off;
+    SET LOCAL hnsw.iterative_scan = relaxed_order;
+    SET LOCAL hnsw.max_scan_tuples = 5000;
+    SET LOCAL hnsw.ef_search = 120;
+"""
 
 MOST_HITS: Final = 2000
 """How many memories with the chosen words are weighed at most."""
@@ -53,25 +60,21 @@ def lexeme_query(word: str) -> str:
     return f"'{escaped}'"
 
 
-async def prepare(conn: Connection) -> None:
-    """Settings of searches, for the length of the transaction that the caller must be in.
+@asynccontextmanager
+async def searching(conn: Connection) -> AsyncGenerator[None]:
+    """A transaction for searches, with settings of its own; it begins in one round trip.
 
     Plans of prepared statements are kept, since planning takes longer than most of them. Such a plan is made
     for an owner of middling size, so it must not be left to the planner whether an index pays: without
     reading whole tables and without sorting it has no other way. Where there is no index it does both all
     the same.
     """
-    await conn.execute(
-        """
-        SELECT set_config('plan_cache_mode', 'force_generic_plan', true),
-               set_config('enable_seqscan', 'off', true),
-               set_config('enable_sort', 'off', true),
-               set_config('hnsw.iterative_scan', 'relaxed_order', true),
-               set_config('hnsw.max_scan_tuples', %s, true),
-               set_config('hnsw.ef_search', %s, true)
-        """,
-        (str(MOST_WALKED), str(EF_SEARCH)),
-    )
+    await conn.execute(_BEGIN)
+    try:
+        yield
+    finally:
+        # Nothing was written; after an error this is a rollback.
+        await conn.execute("COMMIT")
 
 
 async def seeds(
@@ -80,7 +83,7 @@ async def seeds(
     """Up to `limit` memories of each kind, each once.
 
     The nearest are found through the HNSW index of their dimension, or `exactly`, by looking at all of the
-    owner's. After `prepare`, in the same transaction.
+    owner's. Call it while `searching`.
     """
     vector, only = wanted.vector, wanted.only
     dimension = len(vector.vector) if vector else 0
