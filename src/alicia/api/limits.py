@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from alicia.api.problems import Problem, answer
+from alicia.protocol.bucket import Buckets
 
 BODY: Final = 10 * 2**20
 """The largest body in bytes; a thousand memories fit."""
@@ -20,27 +21,16 @@ class Bucket:
     """A token bucket for each user: `burst` calls at once, `rate` a second in the long run."""
 
     def __init__(self, rate: float, burst: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._rate, self._burst, self._clock = rate, burst, clock
-        self._left: dict[str, tuple[float, float]] = {}
+        self._buckets = Buckets(rate, burst)
+        self._clock = clock
 
     def take(self, user: str, count: int = 1) -> None:
         """Count a call; Problem 429 says when the next one may come."""
-        now = self._clock()
-        left, at = self._left.get(user, (float(self._burst), now))
-        left = min(self._burst, left + (now - at) * self._rate)
-        if left < count:
-            wait = max(1, round((count - left) / self._rate + 0.5))
+        if seconds := self._buckets.take(user, self._clock(), count):
+            wait = max(1, round(seconds + 0.5))
             raise Problem(
                 429, f"That was too much at once; try again in {wait} s.", headers={"Retry-After": str(wait)}
             )
-        self._left[user] = (left - count, now)
-        if len(self._left) > 10_000:
-            self._forget(now)
-
-    def _forget(self, now: float) -> None:
-        """Buckets that are full again need not be kept."""
-        full_after = self._burst / self._rate
-        self._left = {user: pair for user, pair in self._left.items() if now - pair[1] < full_after}
 
 
 class Limits:
