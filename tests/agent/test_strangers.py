@@ -5,12 +5,9 @@ import os
 import httpx2
 from msgspec.structs import replace
 
-import alicia
 from alicia import ids
-from alicia.engine.hearing import BURST
-from alicia.errors import ErrorCode
-from alicia.protocol.envelope import MAX_BYTES, Envelope, decode, encode
-from alicia.protocol.messages import AssistantSentence, Configuration, ErrorMessage, UserMessage, UserNote
+from alicia.protocol.envelope import MAX_BYTES, Envelope, encode
+from alicia.protocol.messages import AssistantSentence, Configuration, ErrorMessage, UserMessage
 from alicia.storage.pool import Pool
 from support.device import device
 from support.rooms import Participant, participant
@@ -100,25 +97,3 @@ async def test_ten_thousand_packets_of_garbage_cost_neither_memory_nor_the_conve
         assert (await noisy.closed(answer_id)).status == "completed"
         assert await journal(pool, noisy.id) == noisy.log
         assert stack.agent.memory - before < 64 * 2**20
-
-
-async def test_a_program_that_sends_without_end_is_told_to_wait_and_loses_nothing(
-    stack: Stack, user: str, pool: Pool
-) -> None:
-    async with device(stack, user) as hasty:
-        # As many as may be sent at once, and those that are allowed while they are on their way.
-        for number in range(3 * BURST):
-            body = UserNote(conversation_id=hasty.id, id=ids.new(ids.NoteId), content=f"Note {number}")
-            await hasty.submit(body)
-        refusal = await hasty.hears(ErrorMessage)
-        assert (refusal.code, refusal.recoverable) == (ErrorCode.TOO_MANY, True)
-        assert "send it again in" in refusal.message
-    # The same user's next program has to wait as well, and does so by itself.
-    async with alicia.connect(stack.url, token=stack.token(user), store=":memory:", history=True) as talk:
-        for number in range(3):
-            await talk.note(f"Note {number}")
-        await talk.flush()
-        assert talk.id
-        stored = [decode(data).body for data in await journal(pool, talk.id)]
-        notes = [body.content for body in stored if isinstance(body, UserNote)]
-        assert notes == ["Note 0", "Note 1", "Note 2"]

@@ -1,11 +1,11 @@
 """What devices send: stored once, told to all, and then having its effect."""
 
 import time
-from math import ceil
 from typing import Final
 
 from msgspec.structs import replace
 
+from alicia.engine.allowance import Allowance
 from alicia.engine.answers import Answers
 from alicia.engine.broadcast import Broadcast
 from alicia.engine.clips import Clips
@@ -17,7 +17,6 @@ from alicia.engine.tool_words import result_entry
 from alicia.errors import DatabaseUnavailable, ErrorCode, RemoteProtocolError
 from alicia.ledger.entries import Entry
 from alicia.ledger.known import Known
-from alicia.protocol.bucket import Buckets
 from alicia.protocol.envelope import Envelope
 from alicia.protocol.messages import (
     AudioChunk,
@@ -34,12 +33,7 @@ from alicia.telemetry.tracing import Context, turn
 from alicia.tools.client import ClientTools
 from alicia.tools.outcome import ToolOutcome
 
-RATE: Final = 2.0
-BURST: Final = 60
-"""How many messages a user may send at once to this worker, and how many a second in the long run: far more
-than anybody types, and little enough for a program that has lost its way not to drown the model."""
-
-_messages: Final = Buckets(RATE, BURST)
+_allowance: Final = Allowance()
 
 TAKEN = UserMessage | UserNote | ControlStop | ControlVariation | ToolUseResult | AudioChunk
 
@@ -78,7 +72,7 @@ class Hearing:
             receipt = session.acknowledge(envelope, known.server_id, known.sync_status)
             await self._line.tell(receipt, device.identity)
         elif verdict is Verdict.NEW:
-            self._count(owner, envelope)
+            _allowance.count(owner, session, envelope, time.monotonic())
             if isinstance(known.body, UserMessage) and known.body.previous_id is None:
                 known = replace(known, body=replace(known.body, previous_id=self._history.tip()))
             try:
@@ -87,15 +81,6 @@ class Hearing:
             except (DatabaseUnavailable, RemoteProtocolError):
                 session.release(envelope)
                 raise
-
-    def _count(self, owner: str, envelope: Envelope) -> None:
-        """RemoteProtocolError if this is one message too many; devices send it again after a while."""
-        if isinstance(envelope.body, UserMessage | ControlVariation | UserNote) and (
-            seconds := _messages.take(owner, time.monotonic())
-        ):
-            self._line.session.release(envelope)
-            wait = f"that was too much at once; send it again in {ceil(seconds)} s"
-            raise RemoteProtocolError(ErrorCode.TOO_MANY, wait)
 
     async def _store(self, device: Device, envelope: Envelope, known: Known, target: Message | None) -> None:
         body = known.body
