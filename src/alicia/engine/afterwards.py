@@ -12,7 +12,7 @@ import psycopg
 import structlog
 from psycopg_pool import PoolTimeout
 
-from alicia.engine.broadcast import Broadcast
+from alicia.engine.broadcast import PAUSE, Broadcast
 from alicia.engine.history import History
 from alicia.engine.pauses import Pauses
 from alicia.engine.ports import Lessons
@@ -34,6 +34,9 @@ CAUGHT_UP: Final = 10
 """How many messages are learned from at most in one pause: what bursts of questions or a crash left over."""
 TRIES: Final = 3
 """How often the model may fail over one message, or find no title, before it is let be."""
+
+_AWAY: Final = (psycopg.OperationalError, PoolTimeout)
+"""What is raised when PostgreSQL, or the way to it, is gone."""
 
 
 class Afterwards:
@@ -81,9 +84,17 @@ class Afterwards:
         self._due.set()
 
     async def reload(self) -> None:
-        """Read the conversation back again: what was said long ago has changed."""
+        """Read the conversation back again: what was said long ago has changed.
+
+        A database that is away is waited for.
+        """
         self.put_off()
-        await self._summary.load(self._owner)
+        while True:
+            try:
+                return await self._summary.load(self._owner)
+            except _AWAY:
+                log.warning("database away", conversation_id=self._id)
+                await asyncio.sleep(PAUSE)
 
     def interrupt(self) -> None:
         """Somebody asks: leave the model to them. What is undone is due in the next pause."""
@@ -142,7 +153,7 @@ class Afterwards:
                 raise
             except ModelUnavailable as error:
                 log.warning("put off", conversation_id=self._id, reason=str(error))
-            except (DatabaseUnavailable, psycopg.OperationalError, PoolTimeout) as error:
+            except (DatabaseUnavailable, *_AWAY) as error:
                 log.warning("database away", conversation_id=self._id, reason=type(error).__name__)
             except Exception:
                 # Nothing that goes wrong here may take the conversation down with it.
