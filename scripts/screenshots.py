@@ -25,7 +25,7 @@ from support.stack import Stack  # noqa: E402
 
 SIZES = {"wide": (1440, 900), "narrow": (360, 780)}
 
-QUESTION = "How do I find the ten largest files on my disk, and why is `du` slower than `find`?"
+QUESTION = "How do I find the ten largest files on my NAS, and why is `du` slower than `find`?"
 THOUGHTS = (
     "The user wants the largest single files, so a listing by file, not by folder. "
     "`find` with `-printf` and `sort` does it in one pass. `du` has to add up folders as well."
@@ -51,7 +51,7 @@ find / -xdev -type f -printf '%s\\t%p\\n' 2>/dev/null \\
 
 With $n$ files in folders of depth $d$, `du` does about $n \\cdot d$ additions, `find` only prints $n$ lines.
 """
-SECOND = "Could you explain the sort step?"
+SECOND = "Could you explain the sort step? I have never used it on the NAS."
 SECOND_ANSWER = """\
 `sort -rn` reads the first column as a **number** (`-n`) and puts the largest first (`-r`). \
 Without `-n` it would compare text, and 9 would come before 10.
@@ -63,11 +63,13 @@ MEMORIES = [
     {"content": "Drinks tea in the morning, never coffee.", "memoryType": "preference"},
     {"content": "Ilse is a colleague who plays the viola.", "memoryType": "person"},
 ]
-EARLIER = [
-    "A walk in the Alps, with a tent",
-    "Names for a cat",
-    "Why is the sky blue at noon and red at night?",
-]
+EARLIER = ["A walk in the Alps, with a tent", "Names for a cat", "Why is the sky blue at noon?"]
+TITLES = {
+    "Alps": "A walk in the Alps",
+    "cat": "Names for a cat",
+    "sky": "The blue sky",
+    "NAS": "The largest files",
+}
 
 
 async def shoot(tab: Tab, folder: Path, name: str) -> None:
@@ -181,6 +183,8 @@ def prepare(stack: Stack, folder: Path) -> Path:
     """Let there be something to show. The WAV is of somebody who speaks a while after the page opened."""
     stack.model.chat(Script(Reasoning(THOUGHTS), Text(ANSWER)), when="largest files", always=True)
     stack.model.chat(Script(Reasoning(THOUGHTS), Text(SECOND_ANSWER)), when="sort step", always=True)
+    for word, title in TITLES.items():
+        stack.model.answer_json({"title": title}, when=word, always=True)
     headers = {"content-type": "application/json"}
     data = json.dumps(MEMORIES).encode()
     urllib.request.urlopen(urllib.request.Request(f"{stack.url}/api/v1/memories", data, headers)).close()

@@ -1,5 +1,6 @@
 import { ask, Refused } from "./access";
 import { done, result } from "./database";
+import { History } from "./history";
 import { type Entry, type Kept, merge, type Remote } from "./shelf";
 
 interface Page {
@@ -10,6 +11,7 @@ interface Page {
 type Change = { title?: string; status?: "active" | "archived" };
 
 const EVERY = 5_000;
+const PREVIEWS = 20;
 
 /** The conversations that this browser and the server know, newest first. */
 export class Library {
@@ -47,6 +49,7 @@ export class Library {
       this.#remote = items;
       this.#next = next;
       this.reachable = true;
+      void this.#preview(signal);
     } catch {
       if (signal.aborted) return;
       this.reachable = await answers(signal);
@@ -123,6 +126,17 @@ export class Library {
     transaction.objectStore("bases").delete(id);
     transaction.objectStore("stanzas").delete(IDBKeyRange.bound([id, 0], [id, Infinity]));
     await done(transaction).catch((error: unknown) => console.warn("conversation not forgotten", error));
+  }
+
+  /** Find first words for those that have no title yet and were begun elsewhere. */
+  async #preview(signal: AbortSignal): Promise<void> {
+    const nameless = this.#remote.filter(({ id, title, status }) => !title && status !== "deleted" && !this.#local.get(id)?.preview);
+    for (const { id } of nameless.slice(0, PREVIEWS)) {
+      const page = await new History(id).older(signal).catch(() => undefined);
+      const first = page?.messages.find(({ role }) => role === "user");
+      if (signal.aborted || !page) return;
+      if (first) await this.#keep({ ...this.#local.get(id), id, preview: first.text.slice(0, 120) });
+    }
   }
 
   async #set(id: string, change: { title?: string; status?: Entry["status"] | "deleted" }): Promise<void> {
