@@ -20,7 +20,7 @@ from playwright.async_api import Browser, expect  # noqa: E402
 from support import ground  # noqa: E402
 from support.browser import Tab, Theme, launched  # noqa: E402
 from support.scripted import Reasoning, Script, Text  # noqa: E402
-from support.speech import RATE, best_of_times  # noqa: E402
+from support.speech import RATE, recorded  # noqa: E402
 from support.stack import Stack  # noqa: E402
 
 SIZES = {"wide": (1440, 900), "narrow": (360, 780)}
@@ -193,7 +193,7 @@ def prepare(stack: Stack, folder: Path) -> Path:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(RATE)
-        file.writeframes(bytes(2 * 8 * RATE) + best_of_times() + bytes(2 * 60 * RATE))
+        file.writeframes(bytes(2 * 8 * RATE) + recorded(0.9, 4.75) + bytes(2 * 60 * RATE))
     return microphone
 
 
