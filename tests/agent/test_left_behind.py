@@ -1,7 +1,11 @@
 """What a dead agent left in the tables is brought to its end by the next one, exactly once."""
 
 import asyncio
+import secrets
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
+
+import pytest
 
 from alicia import ids
 from alicia.ledger.entries import Begun, Entry
@@ -14,10 +18,31 @@ from alicia.protocol.messages import (
     ToolUseResult,
     UserMessage,
 )
-from alicia.storage.pool import Pool
+from alicia.storage.pool import make_pool
+from support import ground
+from support.servers import LiveKitServer, PostgresServer
 from support.stack import Stack
 from support.tables import records, unfinished
 from support.talk import Talk
+
+
+@pytest.fixture(scope="module")
+def place(
+    postgres: PostgresServer, livekit: LiveKitServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stack]:
+    """A database with one agent, so that no other finds what is left in it."""
+    name = f"left_{secrets.token_hex(6)}"
+    url = postgres.create(name, template=ground.ask("template")["name"])
+    with Stack(tmp_path_factory.mktemp("left"), url, livekit) as opened:
+        yield opened
+    postgres.drop(name)
+
+
+@pytest.fixture
+async def talk(place: Stack, user: str) -> AsyncIterator[Talk]:
+    place.model.reset()
+    async with make_pool(place.database_url, max_size=2) as pool:
+        yield await Talk.open(pool, user)
 
 
 def running(talk: Talk, answer: StartAnswer) -> Entry:
@@ -74,10 +99,9 @@ async def _is_unanswered(talk: Talk) -> bool:
 
 
 async def test_an_answer_in_mid_call_goes_on_with_the_call_cancelled(
-    stack: Stack, pool: Pool, user: str
+    place: Stack, talk: Talk, user: str
 ) -> None:
-    stack.model.say("So I go on.", when=user)
-    talk = await Talk.open(pool, user)
+    place.model.say("So I go on.", when=user)
     asked, answer, use = begun(talk, f"Look it up for {user}.")
     await talk.append(asked, answer, use)
     result, sentence = await finished(talk)
@@ -87,23 +111,22 @@ async def test_an_answer_in_mid_call_goes_on_with_the_call_cancelled(
 
 
 async def test_an_answer_that_was_stopped_in_mid_call_is_closed_as_stopped(
-    stack: Stack, pool: Pool, user: str
+    place: Stack, talk: Talk, user: str
 ) -> None:
-    talk = await Talk.open(pool, user)
     asked, answer, use = begun(talk, f"Look it up for {user}.")
     stop = ControlStop(conversation_id=talk.id, target_id=answer.id, stop_type="all")
     await talk.append(asked, answer, use, stop)
     result, sentence = await finished(talk)
     assert isinstance(result, ToolUseResult)
     assert (sentence.previous_id, sentence.text, sentence.status) == (answer.id, "", "stopped")
-    assert all(user not in request.user_text for request in stack.model.chats)
+    asked = [chat for chat in place.model.chats if "response_format" not in chat.json]
+    assert all(user not in chat.user_text for chat in asked)
 
 
 async def test_an_answer_whose_branch_was_left_is_closed_and_the_new_question_answered(
-    stack: Stack, pool: Pool, user: str
+    place: Stack, talk: Talk, user: str
 ) -> None:
-    stack.model.say("Tea it is.", when=f"{user}'s tea")
-    talk = await Talk.open(pool, user)
+    place.model.say("Tea it is.", when=f"{user}'s tea")
     asked, answer, use = begun(talk, f"Look it up for {user}.")
     edited = talk.user_message(f"What is {user}'s tea?", supersedes=asked.id)
     await talk.append(asked, answer, use, edited)
@@ -112,5 +135,5 @@ async def test_an_answer_whose_branch_was_left_is_closed_and_the_new_question_an
     assert kinds == ["ToolUseResult", "AssistantSentence", "StartAnswer", "AssistantSentence"]
     assert (added[1].previous_id, added[1].status) == (answer.id, "stopped")
     assert (added[2].previous_id, added[3].text) == (edited.id, "Tea it is.")
-    (row,) = await records(pool, "SELECT superseded_by FROM alicia_messages WHERE id = %s", answer.id)
+    (row,) = await records(talk.pool, "SELECT superseded_by FROM alicia_messages WHERE id = %s", answer.id)
     assert row["superseded_by"] == edited.id
