@@ -9,12 +9,12 @@ VENV := .venv/bin
 COMPILE := ../$(VENV)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 WEB_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/dist/*' 2>/dev/null)
 # Tests that need LiveKit, models or a browser; all the others need only Python.
-STACK_TESTS := $(wildcard tests/agent tests/client tests/cluster tests/local tests/models tests/web)
+STACK_TESTS := $(wildcard tests/agent tests/client tests/cluster tests/local tests/models tests/soak tests/web)
 # Which set of packages the models are put together with; one installer at a time works on the environment.
 READY := .venv/.run-ready
 PYTEST := $(VENV)/pytest -n 2 --dist loadgroup -q
 
-.PHONY: help run test check bench format lock clean livekit weights-small weights-large chromium cluster libraries-run libraries-test \
+.PHONY: help run test check bench soak audit format lock clean livekit weights-small weights-large chromium cluster libraries-run libraries-test \
         test-all test-python test-web test-stack
 
 help:
@@ -22,6 +22,8 @@ help:
 	@echo "make test    set up what is missing, then run every check and test"
 	@echo "make check   format, lint, types, layers; in seconds"
 	@echo "make bench   run the benchmarks; they print ratios measured within one run"
+	@echo "make soak    talk for half an hour while parts are killed, and prove that nothing was lost"
+	@echo "make audit   ask registries for known holes in the packages that are used"
 	@echo "make format  put the sources into the project's format"
 	@echo "make lock    resolve the dependencies again and write requirements/*.txt"
 	@echo "make clean   remove what the set-up made in this folder"
@@ -55,6 +57,13 @@ test-stack: .venv/.test-ready web/dist/index.html livekit weights-small chromium
 bench:
 	@$(PARALLEL) READY=.venv/.test-ready .venv/.test-ready web/dist/index.html livekit weights-large chromium
 	@mkdir -p bench/out; for each in bench/*.py; do echo "== $$each"; $(VENV)/python $$each; done
+
+soak:
+	@$(PARALLEL) READY=.venv/.test-ready .venv/.test-ready livekit weights-small libraries-test
+	@PYTHONPATH=tests $(VENV)/python scripts/soak.py
+
+audit: .venv/.test-ready
+	@scripts/audit.sh
 
 format: .venv/.test-ready
 	@$(VENV)/ruff check --quiet --fix-only . ; $(VENV)/ruff format --quiet .
