@@ -1,22 +1,33 @@
 #!/usr/bin/env bash
 # Asks the registries for known vulnerabilities of the locked packages. Not a part of `make test`: it needs the network, and
-# what it finds changes without us. Ends with 1 when something was found, and says so when nobody answers.
+# what it finds changes without us. Ends with 1 when something was found; says so when a registry does not know.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 found=0
 
-# uv runs it apart from our environment; its result says whether it was the network or a finding.
 echo "pip-audit: requirements/alicia.txt"
+# uv runs it apart from our environment.
 said=$(.venv/bin/uv tool run --quiet pip-audit --disable-pip --require-hashes -r requirements/alicia.txt 2>&1)
-case $? in
-0) echo "  no known vulnerabilities" ;;
-*) if grep -q "Found [0-9]* known vulnerabilit" <<<"$said"; then echo "$said"; found=1; else echo "  not asked: ${said##*$'\n'}"; fi ;;
-esac
+code=$?
+packages=$(grep -c == requirements/alicia.txt)
+unknown=$(grep -c "could not be audited" <<<"$said")
+if grep -q "Found [0-9]* known vulnerabilit" <<<"$said"; then
+    echo "$said"
+    found=1
+elif [ $code = 0 ] && [ "$unknown" -lt "$packages" ]; then
+    echo "  nothing known of $((packages - unknown)) packages; $unknown could not be looked up"
+else
+    echo "  not looked up: no registry here knows the packages ($(tail -n 1 <<<"$said"))"
+fi
 
 echo "npm audit: web/package-lock.json"
 said=$(scripts/setup/node.sh npm --prefix web audit --omit dev --package-lock-only 2>&1)
-case $? in
-0) echo "  no known vulnerabilities" ;;
-*) if grep -q "Severity:\|vulnerabilities (" <<<"$said"; then echo "$said"; found=1; else echo "  not asked: $(grep -v "npm warn" <<<"$said" | head -n 1)"; fi ;;
-esac
+if [ $? = 0 ]; then
+    echo "  nothing known"
+elif grep -q "^Severity:" <<<"$said"; then
+    echo "$said"
+    found=1
+else
+    echo "  not looked up: $(grep -v "npm warn" <<<"$said" | grep . | tail -n 1)"
+fi
 exit $found
