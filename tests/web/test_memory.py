@@ -66,6 +66,19 @@ async def test_a_corrected_memory_changes_the_next_answer(
     assert "hangs in the shed" not in asked
 
 
+async def test_something_can_be_added(web: Stack, open_tab: OpenTab, api: httpx2.AsyncClient) -> None:
+    content = f"The parcel {secrets.token_hex(3)} comes on Friday."
+    tab = await opened(web, open_tab)
+    await tab.click("Add")
+    await tab.page.get_by_label("Something to remember").fill(content)
+    await tab.page.keyboard.press("Enter")
+    await tab.click("Where from, where used", card(tab, content))
+    await expect(card(tab, content)).to_contain_text("Added by you")
+    (memory,) = (await api.post("/memories/search", json={"query": content, "limit": 1})).json()["items"]
+    assert memory["content"] == content
+    (await api.delete(f"/memories/{memory['id']}")).raise_for_status()
+
+
 async def test_a_memory_is_pinned_and_rated(
     web: Stack, open_tab: OpenTab, known: Known, api: httpx2.AsyncClient
 ) -> None:

@@ -53,6 +53,12 @@ export function readMemory(id: string, signal: AbortSignal): Promise<Memory> {
   return call("GET", `/memories/${id}`, undefined, signal);
 }
 
+/** Let Alicia know something. */
+export async function addMemory(content: string): Promise<Memory> {
+  const { ids } = await call<{ ids: string[] }>("POST", "/memories", { content, sourceType: "you" });
+  return readMemory(ids[0] ?? "", new AbortController().signal);
+}
+
 export function changeMemory(id: string, change: Change): Promise<Memory> {
   return call("PATCH", `/memories/${id}`, change);
 }

@@ -2,6 +2,7 @@ import { useState } from "react";
 
 import type { Preferences } from "../../client/preferences";
 import { Icon } from "../icons";
+import { Field } from "../messages/Field";
 import { usePreferences } from "../settings/usePreferences";
 import { Switch } from "../Switch";
 import { Card } from "./Card";
@@ -14,6 +15,7 @@ import "./memory.css";
 export default function MemoryView({ preferences, wanted }: { preferences: Preferences; wanted: string | undefined }) {
   const [query, setQuery] = useState("");
   const [archived, setArchived] = useState(false);
+  const [adding, setAdding] = useState(false);
   const [settings, change] = usePreferences(preferences);
   const memories = useMemories(query.trim(), archived, wanted);
   return (
@@ -41,7 +43,21 @@ export default function MemoryView({ preferences, wanted }: { preferences: Prefe
           <button type="button" className="quiet" aria-pressed={archived} onClick={() => setArchived(!archived)} disabled={query.trim() !== ""}>
             {archived ? "Show those in use" : "Show archived"}
           </button>
+          <button type="button" className="quiet" aria-expanded={adding} onClick={() => setAdding(!adding)}>
+            Add
+          </button>
         </div>
+        {adding && (
+          <Field
+            label="Something to remember"
+            done="Remember"
+            onCancel={() => setAdding(false)}
+            onDone={(content) => {
+              setAdding(false);
+              memories.add(content);
+            }}
+          />
+        )}
         <List memories={memories} searched={query.trim() !== ""} archived={archived} wanted={wanted} />
       </div>
     </div>

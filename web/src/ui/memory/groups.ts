@@ -42,5 +42,6 @@ export function originOf({ sourceType, sourceInfo, createdAt }: Memory): { words
     const address = typeof messageId === "string" ? `${conversationId}/${messageId}` : conversationId;
     return { words: `Learned in a conversation, ${when}.`, address };
   }
+  if (sourceType === "you") return { words: `Added by you, ${when}.` };
   return { words: sourceType ? `Added by ${sourceType}, ${when}.` : `Added ${when}.` };
 }

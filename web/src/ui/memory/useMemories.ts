@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
-import { type Change, changeMemory, deleteMemory, listMemories, type Memory, readMemory, restoreMemory, searchMemories } from "../../client/memories";
+import { addMemory, type Change, changeMemory, deleteMemory, listMemories, type Memory, readMemory, restoreMemory, searchMemories } from "../../client/memories";
 import { useTell, useTry } from "../toast";
 
 const PAUSE = 200;
@@ -11,6 +11,7 @@ export interface Memories {
   trouble: string | undefined;
   more: boolean;
   loadMore: () => void;
+  add: (content: string) => void;
   change: (id: string, change: Change) => void;
   archive: (memory: Memory) => void;
   remove: (memory: Memory) => void;
@@ -67,6 +68,7 @@ export function useMemories(query: string, archived: boolean, first: string | un
           setState((before) => (before.next === next ? { items: [...(before.items ?? []), ...page.items], next: page.next } : before));
         });
       },
+      add: (content) => void attempt(async () => giveBack(await addMemory(content), 0)),
       change: (id, change) => void attempt(async () => put(await changeMemory(id, change))),
       archive: (memory) => {
         const place = placeOf(memory.id);
