@@ -12,7 +12,7 @@ from alicia.protocol.messages import (
     UserMessage,
 )
 from support.device import Device, device
-from support.speech import Person, a_cough, best_of_times, recorded
+from support.speech import Person, a_cough, age_of_wisdom, recorded
 from support.stack import Stack
 
 VOICE = ("streaming", "voice")
@@ -41,7 +41,7 @@ async def test_who_talks_into_an_answer_is_heard_and_what_was_not_said_is_forgot
     scripted_stack.model.hear("That is enough, tell me about apples.")
     scripted_stack.model.say("Apples are red.", when="apples")
     async with speaking(scripted_stack, user) as (phone, person, start):
-        await person.say(best_of_times())
+        await person.say(age_of_wisdom())
         stop = await phone.hears(ControlStop)
         question = await phone.hears(UserMessage, lambda body: body.audio_id is not None)
         await phone.answered(question)

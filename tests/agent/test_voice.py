@@ -17,7 +17,7 @@ from alicia.speech.segments import RATE
 from alicia.speech.sound import Recorder, decode, wav
 from alicia.storage.pool import Pool
 from support.device import device
-from support.speech import BEST_OF_TIMES, Person, best_of_times, word_errors
+from support.speech import AGE_OF_WISDOM, Person, age_of_wisdom, word_errors
 from support.stack import Stack
 from support.tables import records
 
@@ -30,7 +30,7 @@ async def test_a_spoken_question_is_stored_and_answered_aloud(stack: Stack, user
     async with device(stack, user, features=VOICE) as phone:
         person = Person(phone.room)
         await person.take_microphone()
-        await person.say(best_of_times())
+        await person.say(age_of_wisdom())
         message = await phone.hears(UserMessage)
         start = await phone.hears(StartAnswer)
         await phone.closed(start.id)
@@ -44,7 +44,7 @@ async def test_a_spoken_question_is_stored_and_answered_aloud(stack: Stack, user
     assert interims
     assert {each.id for each in interims} == {final.id} == {message.audio_id}
     assert message.content == final.text
-    assert word_errors(BEST_OF_TIMES, final.text) <= 0.1
+    assert word_errors(AGE_OF_WISDOM, final.text) <= 0.1
     assert (final.language, final.track_sid is not None) == ("en", True)
     assert [type(each) for each in phone.bodies[:4]] == [Transcription, UserMessage, AudioChunk, StartAnswer]
 
@@ -73,11 +73,11 @@ async def test_a_spoken_question_is_stored_and_answered_aloud(stack: Stack, user
 async def test_the_answer_begins_before_the_turn_is_sure_and_only_once(
     stack: Stack, user: str, pool: Pool
 ) -> None:
-    stack.model.say(EVEREST, when="worst of times")
+    stack.model.say(EVEREST, when="age of wisdom")
     async with device(stack, user, features=VOICE) as phone:
         person = Person(phone.room)
         await person.take_microphone()
-        await person.say(best_of_times())
+        await person.say(age_of_wisdom())
         message = await phone.hears(UserMessage)
         await phone.answered(message)
 
@@ -90,7 +90,7 @@ async def test_the_answer_begins_before_the_turn_is_sure_and_only_once(
 
 async def test_a_recorded_clip_is_heard_like_speech(stack: Stack, user: str, pool: Pool) -> None:
     recorder = Recorder(RATE)
-    recorder.write(best_of_times())
+    recorder.write(age_of_wisdom())
     clip, audio_id = recorder.close(), ids.new(ids.AudioId)
     third = len(clip) // 3
     async with device(stack, user) as phone:
@@ -111,7 +111,7 @@ async def test_a_recorded_clip_is_heard_like_speech(stack: Stack, user: str, poo
 
     (row,) = await records(pool, "SELECT * FROM alicia_audio WHERE id = %s", audio_id)
     assert message.audio_id == audio_id
-    assert word_errors(BEST_OF_TIMES, message.content) <= 0.1
+    assert word_errors(AGE_OF_WISDOM, message.content) <= 0.1
     assert (row["message_id"], row["transcription"]) == (message.id, message.content)
     assert (row["audio_data"], row["duration_ms"]) == (clip, 3_000)
     assert all(each.data is None for each in phone.all(AudioChunk))

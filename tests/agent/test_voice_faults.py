@@ -17,7 +17,7 @@ from alicia.protocol.messages import (
 from alicia.storage.pool import Pool
 from support.device import Device, device
 from support.rooms import participant
-from support.speech import Person, best_of_times
+from support.speech import Person, age_of_wisdom, recorded
 from support.stack import Stack
 from support.tables import records
 
@@ -75,7 +75,7 @@ async def test_what_is_said_is_not_recorded_where_that_is_not_wanted(
         await prefer(scripted_stack, user, phone, recording=False)
         person = Person(phone.room)
         await person.take_microphone()
-        await person.say(best_of_times())
+        await person.say(age_of_wisdom())
         message = await phone.hears(UserMessage)
 
     (row,) = await records(pool, "SELECT * FROM alicia_audio WHERE message_id = %s", message.id)
@@ -107,9 +107,9 @@ async def test_what_could_not_be_made_out_is_asked_for_again(scripted_stack: Sta
     async with device(scripted_stack, user) as phone:
         person = Person(phone.room)
         await person.take_microphone()
-        await person.say(best_of_times())
+        await person.say(age_of_wisdom())
         error = await phone.hears(ErrorMessage)
-        await person.say(best_of_times())
+        await person.say(age_of_wisdom())
         message = await phone.hears(UserMessage)
 
     assert error.code == 503
@@ -123,9 +123,9 @@ async def test_speech_without_words_is_no_message(scripted_stack: Stack, user: s
     async with device(scripted_stack, user) as phone:
         person = Person(phone.room)
         await person.take_microphone()
-        await person.say(best_of_times())
+        await person.say(age_of_wisdom())
         await scripted_stack.model.arrived(1, route="transcriptions")
-        await person.say(bytes(64_000) + best_of_times())
+        await person.say(bytes(64_000) + age_of_wisdom())
         message = await phone.hears(UserMessage)
 
     assert message.content == "These are words."
@@ -138,17 +138,35 @@ async def test_a_microphone_may_go_and_come_back(scripted_stack: Stack, user: st
     async with device(scripted_stack, user) as phone:
         person = Person(phone.room)
         await person.take_microphone()
-        await person.say(best_of_times())
+        await person.say(age_of_wisdom())
         # Gone before the turn could be over.
         await person.drop_microphone()
         first = await phone.hears(UserMessage)
         await person.take_microphone()
-        await person.say(best_of_times())
+        await person.say(age_of_wisdom())
         second = await phone.hears(UserMessage, lambda body: body.id != first.id)
 
     tracks = {each.track_sid for each in phone.all(Transcription)}
     assert (first.content, second.content) == ("The first.", "The second.")
     assert len(tracks) == 2
+
+
+async def test_who_is_muted_in_mid_sentence_is_heard_as_far_as_they_came(
+    scripted_stack: Stack, user: str
+) -> None:
+    scripted_stack.model.hear("The first half.")
+    scripted_stack.model.hear("The second half.")
+    async with device(scripted_stack, user) as phone:
+        person = Person(phone.room)
+        await person.take_microphone()
+        await person.say(recorded(0.9, 2.2))
+        person.mute()
+        first = await phone.hears(UserMessage)
+        person.mute(False)
+        await person.say(age_of_wisdom())
+        second = await phone.hears(UserMessage, lambda body: body.id != first.id)
+
+    assert (first.content, second.content) == ("The first half.", "The second half.")
 
 
 async def test_nobody_but_the_owner_is_heard(scripted_stack: Stack, user: str) -> None:
@@ -157,7 +175,7 @@ async def test_nobody_but_the_owner_is_heard(scripted_stack: Stack, user: str) -
         async with participant(scripted_stack.livekit, phone.id, stranger) as other:
             intruder = Person(other)
             await intruder.take_microphone()
-            await intruder.say(best_of_times() + bytes(32_000))
+            await intruder.say(age_of_wisdom() + bytes(32_000))
         await phone.ask("Did you hear anything?")
         start = await phone.hears(StartAnswer)
 

@@ -12,7 +12,7 @@ from alicia.errors import AliciaError
 from alicia.protocol.messages import AssistantSentence, UserMessage
 from alicia.speech.segments import RATE
 from alicia.speech.sound import wav
-from support.speech import BEST_OF_TIMES, best_of_times, word_errors
+from support.speech import AGE_OF_WISDOM, age_of_wisdom, word_errors
 from support.stack import Stack
 
 from .conftest import Connect
@@ -28,26 +28,26 @@ async def spoken_to(conversation: Conversation) -> UserMessage:
 async def test_a_program_says_a_file_and_hears_the_answer(
     stack: Stack, connect: Connect, tmp_path: Path
 ) -> None:
-    stack.model.say("So it was.", when="worst of times")
+    stack.model.say("So it was.", when="age of wisdom")
     path = tmp_path / "question.wav"
-    path.write_bytes(wav(best_of_times(), RATE))
+    path.write_bytes(wav(age_of_wisdom(), RATE))
     async with connect(features=VOICE) as conversation, aclosing(conversation.listen()) as sound:
         await conversation.speak(path)
         message = await spoken_to(conversation)
         loud = await anext(
             piece async for piece in sound if np.abs(np.frombuffer(piece, np.int16)).max() > 3000
         )
-    assert word_errors(BEST_OF_TIMES, message.content) <= 0.1
+    assert word_errors(AGE_OF_WISDOM, message.content) <= 0.1
     assert len(loud) == 2 * 480
 
 
 async def test_a_program_says_samples_as_they_come(stack: Stack, connect: Connect) -> None:
     async def microphone() -> AsyncIterator[bytes]:
-        speech = best_of_times()
+        speech = age_of_wisdom()
         for start in range(0, len(speech), 3200):
             yield speech[start : start + 3200]
 
-    stack.model.say("So it was.", when="worst of times")
+    stack.model.say("So it was.", when="age of wisdom")
     async with connect() as conversation, aclosing(conversation.events()) as events:
         await conversation.speak(microphone(), rate=RATE)
         answer = await anext(event async for event in events if isinstance(event, AssistantSentence))

@@ -18,7 +18,7 @@ from alicia.speech.recogniser import Heard
 from alicia.speech.segments import RATE, Samples
 from alicia.speech.sound import decode, wav
 from alicia.speech.synthesiser import Manner
-from support.speech import BEST_OF_TIMES, best_of_times, word_errors
+from support.speech import AGE_OF_WISDOM, age_of_wisdom, word_errors
 
 MODELS_RATE = 24_000
 SENTENCES = [
@@ -81,13 +81,13 @@ def silence(seconds: float) -> Samples:
 
 
 async def test_speech_is_told_while_it_comes_and_once_when_it_has(moonshine: Moonshine) -> None:
-    speech = np.frombuffer(best_of_times(), np.int16)
+    speech = np.frombuffer(age_of_wisdom(), np.int16)
     events = await recognised(
         Listener(moonshine, Activity), np.concatenate([silence(0.5), speech, silence(1)])
     )
     finals = [each for each in events if each.type == stt.SpeechEventType.FINAL_TRANSCRIPT]
     assert len(events) > len(finals) == 1
-    assert word_errors(BEST_OF_TIMES, finals[0].alternatives[0].text) <= 0.1
+    assert word_errors(AGE_OF_WISDOM, finals[0].alternatives[0].text) <= 0.1
     assert finals[0].alternatives[0].confidence > 0.5
 
 
@@ -111,7 +111,7 @@ async def test_a_recogniser_that_fails_once_is_asked_again_for_the_next_words() 
 
     listener, errors = Listener(Forgetful(), Activity), list[stt.STTError]()
     listener.on("error", errors.append)  # pyright: ignore[reportUnknownMemberType]
-    speech = np.frombuffer(best_of_times(), np.int16)
+    speech = np.frombuffer(age_of_wisdom(), np.int16)
     events = await recognised(listener, np.concatenate([speech, silence(2), speech, silence(2)]))
     assert [each.alternatives[0].text for each in events] == ["Here again."]
     assert [each.recoverable for each in errors] == [True]

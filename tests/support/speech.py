@@ -16,7 +16,7 @@ from support.rooms import Participant
 
 FRAME = RATE // 50
 LOUD = 300
-BEST_OF_TIMES = "It was the best of times, it was the worst of times."
+AGE_OF_WISDOM = "It was the age of wisdom."
 PATIENCE = 30.0
 
 
@@ -29,9 +29,9 @@ def recorded(start: float, end: float) -> bytes:
     return samples[round(start * RATE) : round(end * RATE)].tobytes()
 
 
-def best_of_times() -> bytes:
-    """`BEST_OF_TIMES`, spoken."""
-    return recorded(0.9, 4.75)
+def age_of_wisdom() -> bytes:
+    """`AGE_OF_WISDOM`, spoken in one breath: a busy machine may take any pause for the end of a turn."""
+    return recorded(4.7, 6.5)
 
 
 def a_cough() -> bytes:
@@ -69,6 +69,13 @@ class Person:
         """Publish a microphone, which is silent until `say`."""
         source = await self._participant.publish_microphone(RATE)
         self._speaking = self._participant.start(self._speak(source))
+
+    def mute(self, muted: bool = True) -> None:
+        """Switch the microphone off, or on again."""
+        for publication in self._participant.room.local_participant.track_publications.values():
+            track = publication.track
+            assert isinstance(track, rtc.LocalAudioTrack)
+            track.mute() if muted else track.unmute()
 
     async def drop_microphone(self) -> None:
         """Take the microphone out of the room."""

@@ -1,7 +1,7 @@
 """Hears one microphone: LiveKit's AgentSession decides when somebody speaks and when they have finished."""
 
 import asyncio
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Callable
 from typing import Final, Protocol
 
 import structlog
@@ -26,6 +26,10 @@ REAL_SPEECH: Final = 0.5
 AFTERWARDS: Final = 0.7
 """Seconds of silence after a false alarm until she goes on: the words, if any, are known by then."""
 SILENCE: Final = rtc.AudioFrame(bytes(2 * RATE * FRAME_MS // 1000), RATE, 1, RATE * FRAME_MS // 1000)
+STALLED: Final = 0.3
+"""Seconds without a frame after which a microphone counts as muted."""
+WORDLESS: Final = 6.0
+"""Seconds after speech when no words can come of it any more."""
 FAREWELL: Final = 3.0
 """Seconds that are listened on when a microphone has gone, so that the last turn ends."""
 
@@ -74,18 +78,25 @@ class Mind(Protocol):
 class Microphone(io.AudioInput):
     """A track as the session's input; when it ends there is silence."""
 
-    def __init__(self, stream: rtc.AudioStream, tape: Tape) -> None:
+    def __init__(self, stream: rtc.AudioStream, tape: Tape, ended: asyncio.Event) -> None:
         super().__init__(label="microphone")
-        self.ended = asyncio.Event()
+        self.ended = ended
         self._stream = stream
+        self._stalled = False
         self._tape = tape
 
     async def __anext__(self) -> rtc.AudioFrame:
         if not self.ended.is_set():
             try:
-                frame = (await self._stream.__anext__()).frame
+                # One that is muted may give nothing at all, but only silence tells that a turn is over.
+                async with asyncio.timeout(FRAME_MS / 1000 if self._stalled else STALLED):
+                    frame = (await self._stream.__anext__()).frame
+                self._stalled = False
                 self._tape.write(bytes(frame.data))
                 return frame
+            except TimeoutError:
+                self._stalled = True
+                return SILENCE
             except StopAsyncIteration:
                 self.ended.set()
         await asyncio.sleep(FRAME_MS / 1000)
@@ -102,20 +113,27 @@ class Ear(Agent):
         self._listener = listener
         self._mind = mind
         self._tape = Tape()
+        self._ended = asyncio.Event()
         self._audio_id = ids.new(ids.AudioId)
         self._heard = ""
         """What is sure of the turn so far."""
         self._language: str | None = None
-        self._speaking = False
+        self._has_words = False
         self._interrupting: asyncio.Task[None] | None = None
-        self._alarm: asyncio.TimerHandle | None = None
-        self._work: asyncio.Queue[Utterance] = asyncio.Queue()
+        self._timers: list[asyncio.TimerHandle] = []
+        self._overheard: asyncio.Queue[Utterance] = asyncio.Queue()
+        self._tasks = asyncio.TaskGroup()
 
-    async def run(self) -> None:
+    def end(self) -> None:
+        """The track is gone, though the SDK goes on to make up sound for it for a while."""
+        self._ended.set()
+
+    async def run(self) -> bool:
+        """Until the track ends; False if the session broke before that."""
         stream = rtc.AudioStream.from_track(
             track=self._track, sample_rate=RATE, num_channels=1, frame_size_ms=FRAME_MS
         )
-        microphone = Microphone(stream, self._tape)
+        microphone = Microphone(stream, self._tape, self._ended)
         session: AgentSession[None] = AgentSession(
             stt=self._listener,
             vad=inference.VAD(),
@@ -131,25 +149,34 @@ class Ear(Agent):
         session.input.audio = microphone
         session.on("user_state_changed", self._state)  # pyright: ignore[reportUnknownMemberType]
         session.on("error", self._failed)  # pyright: ignore[reportUnknownMemberType]
-        telling = asyncio.create_task(self._tell())
+        broken = asyncio.Event()
+        session.on("close", lambda _: broken.set())  # pyright: ignore
         try:
-            await session.start(self, record=False)  # pyright: ignore[reportUnknownMemberType]
-            log.info("listening", track_sid=self._track.sid)
-            await microphone.ended.wait()
-            await asyncio.sleep(FAREWELL)
+            async with self._tasks:
+                telling = self._tasks.create_task(self._tell())
+                await session.start(self, record=False)  # pyright: ignore[reportUnknownMemberType]
+                log.info("listening", track_sid=self._track.sid)
+                ends = [asyncio.create_task(each.wait()) for each in (microphone.ended, broken)]
+                try:
+                    await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    for end in ends:
+                        end.cancel()
+                if not broken.is_set():
+                    await asyncio.sleep(FAREWELL)
+                telling.cancel()
         finally:
-            if self._alarm is not None:
-                self._alarm.cancel()
-            telling.cancel()
+            self._set_timers()
             await session.aclose()
             await stream.aclose()
+        return microphone.ended.is_set()
 
     async def _tell(self) -> None:
         """What is overheard is told in order, and only the newest of it."""
         told: Utterance | None = None
         while True:
-            utterance = await self._work.get()
-            if self._work.empty() and utterance != told:
+            utterance = await self._overheard.get()
+            if self._overheard.empty() and utterance != told:
                 await self._mind.overhear(utterance)
                 told = utterance
 
@@ -170,38 +197,48 @@ class Ear(Agent):
             self._heard = text
         if not data.text:
             return
-        self._work.put_nowait(self._utterance(text))
+        self._has_words = True
+        self._overheard.put_nowait(self._utterance(text))
         if self._mind.speaking and not is_backchannel(text):
             self._interrupt()
         if event.type != stt.SpeechEventType.INTERIM_TRANSCRIPT:
             self._mind.guess(text, self._device)
 
     def _state(self, event: UserStateChangedEvent) -> None:
-        self._speaking = event.new_state == "speaking"
-        if self._alarm is not None:
-            self._alarm.cancel()
-        loop = asyncio.get_running_loop()
-        if self._speaking:
+        if event.new_state == "speaking":
             self._mind.stir()
             self._tape.start()
-            self._alarm = loop.call_later(REAL_SPEECH, self._wait)
+            self._set_timers((REAL_SPEECH, self._wait))
         else:
-            self._alarm = loop.call_later(AFTERWARDS, self._mind.resume)
+            self._set_timers((AFTERWARDS, self._mind.resume), (WORDLESS, self._forget))
+
+    def _set_timers(self, *timers: tuple[float, Callable[[], None]]) -> None:
+        for timer in self._timers:
+            timer.cancel()
+        loop = asyncio.get_running_loop()
+        self._timers = [loop.call_later(seconds, what) for seconds, what in timers]
 
     def _wait(self) -> None:
         if self._mind.speaking:
             self._mind.pause()
 
+    def _forget(self) -> None:
+        """It was a noise: what was taken of it is no part of what is said next."""
+        if not self._has_words:
+            self._tape.take()
+
     def _interrupt(self) -> None:
         if self._interrupting is None or self._interrupting.done():
-            self._interrupting = asyncio.create_task(self._mind.interrupt())
+            self._interrupting = self._tasks.create_task(self._mind.interrupt())
 
     async def on_user_turn_completed(self, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage) -> None:
         text = (new_message.text_content or "").strip()
         confidence = new_message.transcript_confidence
         recording, duration_ms = self._tape.take()
         utterance = self._utterance(text, confidence or None, duration_ms)
-        self._heard, self._audio_id = "", ids.new(ids.AudioId)
+        self._heard, self._has_words, self._audio_id = "", False, ids.new(ids.AudioId)
+        while not self._overheard.empty():
+            self._overheard.get_nowait()
         if self._interrupting is not None:
             await asyncio.wait([self._interrupting])
         if text and not (self._mind.speaking and is_backchannel(text)):
@@ -224,6 +261,6 @@ class Ear(Agent):
     def _failed(self, event: ErrorEvent) -> None:
         error = getattr(event.error, "error", event.error)
         if isinstance(error, ModelUnavailable):
-            self._interrupting = asyncio.create_task(self._mind.deaf(error))
+            self._tasks.create_task(self._mind.deaf(error))
         else:
             log.warning("ear failed", reason=repr(error))

@@ -24,6 +24,8 @@ log = structlog.get_logger(__name__)
 
 QUEUE_MS: Final = 300
 """How much sound is with LiveKit ahead of its time; it can be taken back."""
+SUBSCRIBED: Final = 3.0
+"""Seconds that the first listener has to subscribe before she speaks all the same."""
 AHEAD: Final = 2
 """How many sentences are made before their time comes."""
 
@@ -53,6 +55,7 @@ class Mouth:
         self._manner = Manner()
         self._silent = True
         self._listening = asyncio.Event()
+        self._audible = asyncio.Event()
         self._track_sid = ""
         self._wanted: asyncio.Queue[tuple[AssistantSentence, Span | None]] = asyncio.Queue()
         """Sentences, each with the span that it was said in."""
@@ -87,6 +90,9 @@ class Mouth:
         options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
         publication = await self._room.local_participant.publish_track(track, options)
         self._track_sid = publication.sid
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(publication.wait_for_subscription(), SUBSCRIBED)
+        self._audible.set()
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -207,6 +213,7 @@ class Mouth:
             clip.end()
 
     async def _play_all(self) -> None:
+        await self._audible.wait()
         while True:
             self._playing = await self._clips.get()
             await self._play(self._playing)

@@ -1,6 +1,8 @@
 """The ears and the mouth of a room: the owner's microphones are heard, and answers are said aloud."""
 
 import asyncio
+from collections.abc import Callable
+from typing import Final
 
 import structlog
 from livekit import rtc
@@ -18,6 +20,9 @@ from alicia.speech.listener import Listener
 
 log = structlog.get_logger(__name__)
 
+AGAIN: Final = 1.0
+"""Seconds until an ear that broke is replaced."""
+
 
 class Senses:
     """Lends its voice to a conversation and hears for it, for as long as `run` runs."""
@@ -27,27 +32,35 @@ class Senses:
         self._speech = speech
         self._talk = talk
         self._mouth = Mouth(room, speech.synthesiser, talk)
-        self._ears: dict[str, asyncio.Task[None]] = {}
+        self._ears: dict[str, Ear] = {}
         self._tasks = asyncio.TaskGroup()
 
     async def run(self) -> None:
         """Until cancelled."""
-        events: tuple[EventTypes, ...] = ("track_published", "track_subscribed")
-        for event in events:
-            self._room.on(event, self._noticed)  # pyright: ignore[reportUnknownMemberType]
+        handlers: dict[EventTypes, Callable[..., None]] = {
+            "track_published": self._noticed,
+            "track_subscribed": self._noticed,
+            "track_unpublished": self._unpublished,
+        }
+        for event, handler in handlers.items():
+            self._room.on(event, handler)  # pyright: ignore[reportUnknownMemberType]
         try:
             async with self._tasks:
                 self._tasks.create_task(self._mouth.run())
                 self._tasks.create_task(self._speech.warm())
                 self._talk.lend(self)
         finally:
-            for event in events:
-                self._room.off(event, self._noticed)  # pyright: ignore[reportUnknownMemberType]
+            for event, handler in handlers.items():
+                self._room.off(event, handler)  # pyright: ignore[reportUnknownMemberType]
             self._talk.lend(Mute())
             await self._mouth.aclose()
 
     def _noticed(self, *_: object) -> None:
         self._look_around()
+
+    def _unpublished(self, publication: rtc.RemoteTrackPublication, *_: object) -> None:
+        if ear := self._ears.get(publication.sid):
+            ear.end()
 
     def _look_around(self) -> None:
         """Hear every microphone of the owner's that is not heard yet, each by an ear of its own."""
@@ -64,14 +77,21 @@ class Senses:
         if track is None:
             publication.set_subscribed(True)
         elif track.sid not in self._ears:
-            self._ears[track.sid] = self._tasks.create_task(self._hear(track, device))
+            self._ears[track.sid] = self._ear(track, device)
+            self._tasks.create_task(self._hear(track, device))
 
     async def _hear(self, track: rtc.RemoteTrack, device: str) -> None:
-        listener = Listener(self._speech.recogniser, Activity, lambda: self._talk.wishes.language)
         try:
-            await Ear(track, device, listener, self._talk).run()
+            while not await self._ears[track.sid].run():
+                log.warning("ear broke", track_sid=track.sid)
+                await asyncio.sleep(AGAIN)
+                self._ears[track.sid] = self._ear(track, device)
         finally:
             del self._ears[track.sid]
+
+    def _ear(self, track: rtc.RemoteTrack, device: str) -> Ear:
+        listener = Listener(self._speech.recogniser, Activity, lambda: self._talk.wishes.language)
+        return Ear(track, device, listener, self._talk)
 
     # As a voice.
 

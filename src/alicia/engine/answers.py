@@ -70,6 +70,11 @@ class Answers:
         """The answer that is on its way."""
         return self._running.id if self._running is not None else None
 
+    def answer_to(self, target_id: MessageId) -> MessageId:
+        """The running answer where its question is meant, else the target itself."""
+        running = self._running
+        return running.id if running is not None and running.question.message_id == target_id else target_id
+
     def hear(self, message: UserMessage, device: str | None, begun: Answer | None = None) -> None:
         """A user's message is stored: it is answered in its turn, by the answer that was begun if one was."""
         if message.supersedes is not None:

@@ -33,6 +33,7 @@ INTERRUPTED: Final = "interrupted"
 """The reason of a ControlStop that nobody asked for: somebody spoke."""
 SETTLED: Final = 4.0
 """Seconds after the last word when nobody is believed to speak any more."""
+PLACES: Final = 1_000
 PATIENCE: Final = 2.0
 """Seconds that an answer which was interrupted has to close."""
 
@@ -84,7 +85,7 @@ class Talk:
         self._voice: Voice = Mute()
         self._answer_id: str | None = None
         self._places: dict[str, int] = {}
-        """Where in its answer each sentence of the newest answer begins."""
+        """Where in its answer each of the newest sentences begins."""
         self._length = 0
 
     def lend(self, voice: Voice) -> None:
@@ -117,8 +118,9 @@ class Talk:
         """A sentence is stored: it may be said."""
         if sentence.previous_id != self._answer_id:
             self._answer_id, self._length = sentence.previous_id, 0
-            self._places.clear()
         self._places[sentence.id] = self._length
+        if len(self._places) > PLACES:
+            del self._places[next(iter(self._places))]
         self._length += len(sentence.text)
         if sentence.text.strip():
             self._voice.say(sentence)
@@ -232,7 +234,7 @@ class Talk:
         """A device wants silence: at once, and what is stored of it tells how much was heard."""
         if stop.stop_type == "generation":
             return stop
-        reached = self._voice.hush(stop.target_id)
+        reached = self._voice.hush(self._answers.answer_to(stop.target_id))
         if reached is None or stop.sentence_id is not None:
             return stop
         if stop.stop_type == "all":

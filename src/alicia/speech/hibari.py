@@ -47,7 +47,11 @@ class Hibari:
             yield await loop.run_in_executor(self._worker, self._run, phrase, speed)
 
     def _phonemes(self, text: str) -> list[str]:
-        return self._loaded().phonemize(text)
+        voice = self._loaded()
+        try:
+            return voice.phonemize(text)
+        except Exception as error:
+            raise ModelUnavailable(f"The local voice cannot read this: {error!r}") from error
 
     def _run(self, phrase: str, speed: float) -> bytes:
         numpy: Any = importlib.import_module("numpy")

@@ -40,7 +40,11 @@ class Moonshine:
 
     def _run(self, samples: Samples) -> str:
         audio: list[float] = (samples / 32768.0).tolist()
-        lines = self._load().transcribe_without_streaming(audio, RATE).lines
+        transcriber = self._load()
+        try:
+            lines = transcriber.transcribe_without_streaming(audio, RATE).lines
+        except Exception as error:
+            raise ModelUnavailable(f"The local speech-to-text model failed: {error}") from error
         return " ".join(line.text.strip() for line in lines).strip()
 
     def _load(self) -> Any:
