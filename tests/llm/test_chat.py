@@ -233,6 +233,21 @@ async def test_a_wrong_key_names_the_variable(scripted: ScriptedServer) -> None:
     assert len(scripted.chats) == 1
 
 
+async def test_no_failure_tells_the_key_or_a_password(scripted: ScriptedServer) -> None:
+    key = "sk-very-secret"
+    scripted.chat(script.Fail(401, f"Incorrect API key provided: {key}."))
+    url = scripted.url.replace("://", "://somebody:hunter2@")
+    async with ChatModel(url, "m", key) as model:
+        with pytest.raises(ModelUnavailable, match="Incorrect API key provided: …") as refused:
+            await ask(model)
+    async with ChatModel("http://somebody:hunter2@127.0.0.1:9/v1", "m", key, patience=QUICK) as model:
+        with pytest.raises(ModelUnavailable, match="No model server answers") as unheard:
+            await ask(model)
+    for error in (refused, unheard):
+        assert key not in str(error.value)
+        assert "hunter2" not in str(error.value)
+
+
 async def test_an_unknown_model_names_the_variable(scripted: ScriptedServer, model: ChatModel) -> None:
     scripted.chat(script.Fail(404, "model not found"))
     with pytest.raises(ModelUnavailable, match="has no model 'scripted': set ALICIA_LLM_MODEL"):

@@ -61,6 +61,7 @@ class ChatModel:
         self._patience = patience or Patience()
         self._temperature = temperature
         self._variables = variables
+        self._api_key = api_key
         host = urlsplit(url).hostname
         # OpenAI's own newer models refuse the name that everyone else knows.
         self._limit = "max_completion_tokens" if host == "api.openai.com" else "max_tokens"
@@ -228,7 +229,9 @@ class ChatModel:
         await asyncio.sleep(own if asked is None else asked)
 
     def _explain(self, error: Exception) -> ModelUnavailable:
-        return explain(error, url=self.url, model=self.model, variables=self._variables)
+        return explain(
+            error, url=self.url, model=self.model, variables=self._variables, api_key=self._api_key
+        )
 
 
 def _unfenced(text: str) -> str:

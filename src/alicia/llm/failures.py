@@ -2,6 +2,7 @@
 
 import re
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import httpx2
 import openai
@@ -42,24 +43,38 @@ def retry_after(error: Exception) -> float | None:
         return None
 
 
-def explain(error: Exception, *, url: str, model: str, variables: str) -> ModelUnavailable:
-    """Turn any failure into a sentence; `variables` is what our settings' names begin with."""
+def explain(
+    error: Exception, *, url: str, model: str, variables: str, api_key: str | None = None
+) -> ModelUnavailable:
+    """Turn any failure into a sentence; `variables` is what our settings' names begin with.
+
+    Users read it, so neither the key nor a password in the address is in it, whatever the server said.
+    """
+    text = _sentence(error, _without_password(url), model, variables)
+    return ModelUnavailable(text.replace(api_key, "…") if api_key else text)
+
+
+def _without_password(url: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def _sentence(error: Exception, url: str, model: str, variables: str) -> str:
     match error:
         case openai.APIStatusError():
-            return ModelUnavailable(_status(error, url, model, variables))
+            return _status(error, url, model, variables)
         case openai.APIConnectionError(__cause__=httpx2.ConnectError() | httpx2.ConnectTimeout()):
-            text = f"No model server answers at {url}: start it, or set {variables}_URL."
+            return f"No model server answers at {url}: start it, or set {variables}_URL."
         case TimeoutError() | openai.APITimeoutError():
-            text = f"The model at {url} took too long: wait for it, or check that its server is healthy."
+            return f"The model at {url} took too long: wait for it, or check that its server is healthy."
         case openai.APIConnectionError():
-            text = f"The connection to the model at {url} failed: check its server, or set {variables}_URL."
+            return f"The connection to the model at {url} failed: check its server, or set {variables}_URL."
         case BrokenOffError():
-            text = f"The model at {url} broke off in mid-answer: check its server's log, and ask again."
+            return f"The model at {url} broke off in mid-answer: check its server's log, and ask again."
         case openai.APIError():
-            text = f"The model at {url} failed in mid-answer: {_said(error)}"
+            return f"The model at {url} failed in mid-answer: {_said(error)}"
         case _:
-            text = f"What answered at {url} is no OpenAI-compatible server: set {variables}_URL."
-    return ModelUnavailable(text)
+            return f"What answered at {url} is no OpenAI-compatible server: set {variables}_URL."
 
 
 def _status(error: openai.APIStatusError, url: str, model: str, variables: str) -> str:
