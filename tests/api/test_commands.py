@@ -55,8 +55,14 @@ async def test_memories_are_managed_from_the_terminal(alicia: Terminal, tmp_path
         await alicia("memory", "add", "Plays the cello.", "--tag", "music", "--importance", "0.9")
     ).strip()
     notes = tmp_path / "notes.txt"
-    notes.write_text("Lives in Bergen.\n\nLikes rain.\n")
-    assert "2 memories stored." in await alicia("memory", "import", str(notes))
+    notes.write_text("Lives in Bergen.\n")
+    assert "1 memories stored, 0 kept, 0 removed." in await alicia("memory", "import", str(notes))
+    notes.write_text("Lives in Oslo.\n")
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "weather.md").write_text("# Weather\n\nLikes rain.\n")
+    assert "1 memories stored, 0 kept, 1 removed." in await alicia("memory", "import", str(notes))
+    assert "1 memories stored" in await alicia("memory", "import", str(tmp_path / "more"), "--tag", "sky")
+    assert "0 memories stored, 1 kept" in await alicia("memory", "import", str(tmp_path / "more"))
     lines = tmp_path / "notes.jsonl"
     lines.write_text('{"content": "Has a cat.", "memoryType": "fact"}\n')
     await alicia("memory", "import", str(lines), "--tag", "pets")
@@ -65,8 +71,8 @@ async def test_memories_are_managed_from_the_terminal(alicia: Terminal, tmp_path
     found = json.loads(await alicia("memory", "list", "--json"))
     assert {each["content"] for each in found} == {
         "Plays the cello.",
-        "Lives in Bergen.",
-        "Likes rain.",
+        "Lives in Oslo.",
+        "Weather\nLikes rain.",
         "Has a cat.",
     }
     cello = next(each for each in found if each["id"] == made)

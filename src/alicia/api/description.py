@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from alicia.api import (
     archive,
     conversations,
+    documents,
     memories,
     messages,
     session,
@@ -33,6 +34,7 @@ ROUTERS: Final = (
     traces.routes,
     sound.routes,
     memories.routes,
+    documents.routes,
     tools.routes,
     session.routes,
     settings.routes,

@@ -1,5 +1,6 @@
 """Imports documents: each is split, embedded and stored; a second import changes only what has changed."""
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -56,7 +57,8 @@ async def import_document(
     What is stored stays when the import is cut short, and the next one goes on from there. Pieces that could
     not be embedded are stored all the same. UnreadableDocument says why nothing was done.
     """
-    pieces = read_document(name, data)
+    # A PDF may take seconds to read.
+    pieces = await asyncio.to_thread(read_document, name, data)
     infos = [_info(name, position, piece) for position, piece in enumerate(pieces)]
     async with pool.connection() as conn:
         stored: dict[str, list[Chunk]] = {}

@@ -46,12 +46,11 @@ def _decode(name: str, data: bytes) -> str:
 def _pdf(name: str, data: bytes) -> list[Block]:
     # Only who imports a PDF needs the library, which takes a moment to load.
     from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
 
     try:
         pages = PdfReader(io.BytesIO(data)).pages
         texts = [page.extract_text() for page in pages]
-    except (PyPdfError, ValueError, KeyError, OSError) as error:
+    except Exception as error:  # whatever a damaged file makes of the library's assumptions
         raise UnreadableDocument(f"{name} is a damaged or locked PDF: {error}") from error
     return [
         block

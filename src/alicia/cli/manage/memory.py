@@ -1,14 +1,13 @@
 """`alicia memory …`."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from alicia.cli.manage.importing import import_documents, import_lines
 from alicia.cli.manage.server import AsJson, Token, Url, connected
 from alicia.cli.manage.tables import moment, show, show_json
-from alicia.errors import AliciaError
 
 memory = typer.Typer(
     name="memory", help="Manage what Alicia remembers.", no_args_is_help=True, rich_markup_mode=None
@@ -18,7 +17,6 @@ Id = Annotated[str, typer.Argument(help="A memory (amem_…).")]
 Off = Annotated[bool, typer.Option("--off", help="Take it back.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given again.")]
 Type = Annotated[str | None, typer.Option("--type", help="The memory's type, such as fact.")]
-AT_ONCE = 1_000
 
 
 @memory.command()
@@ -104,46 +102,20 @@ def search(
 
 @memory.command("import")
 def import_(
-    file: Annotated[
-        Path, typer.Argument(help="Lines of text, or .jsonl with an object per line.", exists=True)
+    path: Annotated[
+        Path,
+        typer.Argument(help="A document or a folder of them, or .jsonl with a memory per line.", exists=True),
     ],
     tag: Tags = None,
     url: Url = None,
     token: Token = None,
 ) -> None:
-    """Remember every line of a file, in their order."""
-    count = 0
+    """Remember documents: text, Markdown, HTML and PDF. What has not changed since the last time is kept."""
     with connected(url, token) as server:
-        for batch in _batches(file, tag or []):
-            count += len(server.post("/memories", batch)["ids"])
-            print(f"\r{count} memories stored", end="", flush=True)
-    print(f"\r{count} memories stored.")
-
-
-def _batches(file: Path, tags: list[str]) -> Iterator[list[dict[str, Any]]]:
-    batch: list[dict[str, Any]] = []
-    with file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                batch.append(_read(file, number, line, tags))
-            if len(batch) == AT_ONCE:
-                yield batch
-                batch = []
-    if batch:
-        yield batch
-
-
-def _read(file: Path, number: int, line: str, tags: list[str]) -> dict[str, Any]:
-    import json
-
-    if file.suffix == ".jsonl":
-        try:
-            new: dict[str, Any] = json.loads(line)
-            return {**new, "tags": [*new.get("tags", []), *tags]}
-        except (ValueError, TypeError) as error:
-            raise AliciaError(f"{file.name}, line {number}: {error}") from error
-    source = {"document": file.name, "position": number}
-    return {"content": line.strip(), "tags": tags, "sourceType": "import", "sourceInfo": source}
+        if path.suffix == ".jsonl":
+            import_lines(server, path, tag or [])
+        else:
+            import_documents(server, path, tag or [])
 
 
 @memory.command()

@@ -58,6 +58,10 @@ class Server:
     def upload(self, path: str, content: Any) -> Any:
         return self._call("POST", path, content=content, headers={"Content-Type": "application/zip"}).json()
 
+    def put(self, path: str, content: bytes, **query: Any) -> Any:
+        headers = {"Content-Type": "application/octet-stream"}
+        return self._call("PUT", path, content=content, params=_given(query), headers=headers).json()
+
     def every(self, path: str, limit: int, **query: Any) -> list[dict[str, Any]]:
         """The first so many items of a list, page after page."""
         items: list[dict[str, Any]] = []
