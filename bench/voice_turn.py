@@ -5,7 +5,10 @@ nothing and has its preemptive generation on. The two take turns in blocks, so t
 does falls on both. Recordings come from ../shared/data/speech where that exists, else from the speech model's
 wheel.
 
-    python bench/voice_turn.py [TURNS] [small|large]
+    python bench/voice_turn.py [TURNS] [small|large|scripted]
+
+Both use the same language model: a local one, or a scripted one that takes 0.35 s for its first word and
+0.06 s for each that follows, for machines on which a real one would drown everything else.
 
 Several runs add up: each appends to bench/out/voice_turn.json, and the table and the picture in bench/results
 are of all turns in it. Remove the file to begin anew.
@@ -42,6 +45,7 @@ from alicia.protocol.messages import (
 from support import ground
 from support.device import Device, device
 from support.rooms import Participant, participant
+from support.scripted import Pause, Script, Text
 from support.servers import LiveKitServer
 from support.speech import Person, recorded
 from support.stack import Stack
@@ -51,6 +55,7 @@ ROOT = Path(__file__).parents[1]
 RECORDINGS = ROOT.parent / "shared" / "data" / "speech"
 OUT = ROOT / "bench" / "out" / "voice_turn.json"
 BLOCK = 10
+ANSWER = "That is a good question. There is more than one answer to it. Let me think about it for a while."
 PATIENCE = 30.0
 LOUD = 300
 
@@ -203,6 +208,28 @@ def program(*command: str, env: dict[str, str] | None = None, ready: str, log: P
 
 
 def run(turns: int, size: str) -> dict[str, list[Any]]:
+    opened = ground.Ground(durable=True)
+    opened.open()
+    try:
+        livekit = ground.livekit()
+        database = ground.postgres().create("bench", template=ground.ask("template")["name"])
+        with tempfile.TemporaryDirectory() as folder, ExitStack() as parts:
+            home, name = Path(folder), f"plain-{secrets.token_hex(3)}"
+            llm = {} if size == "scripted" else _language_model(size, home, parts)
+            stack = parts.enter_context(Stack(home, database, livekit, settings=llm))
+            stack.model.chat(Script(Pause(0.35), Text(ANSWER, 0.06)), always=True)
+            model = [stack.model.url, stack.model.model, "none"]
+            if llm:
+                model = [llm[f"ALICIA_LLM_{each}"] for each in ("URL", "MODEL", "API_KEY")]
+            bot = str(ROOT / "bench" / "plain_voice.py")
+            key = (livekit.url, livekit.api_key, livekit.api_secret)
+            parts.enter_context(program(bot, *key, *model, name, ready="registered", log=home / "plain.log"))
+            return asyncio.run(measure(stack, livekit, name, turns))
+    finally:
+        opened.close()
+
+
+def _language_model(size: str, home: Path, parts: ExitStack) -> dict[str, str]:
     weights = QWEN if size == "large" else SMOLLM2
     llm = {
         "ALICIA_LLM_URL": f"http://127.0.0.1:{ports.choose()}/v1",
@@ -210,24 +237,9 @@ def run(turns: int, size: str) -> dict[str, list[Any]]:
         "ALICIA_LLM_API_KEY": secrets.token_hex(8),
         "ALICIA_LLM_TOOLS": "decide",
     }
-    opened = ground.Ground(durable=True)
-    opened.open()
-    try:
-        livekit = ground.livekit()
-        database = ground.postgres().create("bench", template=ground.ask("template")["name"])
-        name = f"plain-{secrets.token_hex(3)}"
-        key = (livekit.url, livekit.api_key, livekit.api_secret)
-        with tempfile.TemporaryDirectory() as folder, ExitStack() as parts:
-            home = Path(folder)
-            notify = ("-m", "alicia.local.llm", str(weights.path), "1")
-            parts.enter_context(program(*notify, env=llm, ready="warm", log=home / "llm.log"))
-            arguments = (*key, *(llm[f"ALICIA_LLM_{each}"] for each in ("URL", "MODEL", "API_KEY")), name)
-            bot = str(ROOT / "bench" / "plain_voice.py")
-            parts.enter_context(program(bot, *arguments, ready="registered", log=home / "plain.log"))
-            stack = parts.enter_context(Stack(home, database, livekit, settings=llm))
-            return asyncio.run(measure(stack, livekit, name, turns))
-    finally:
-        opened.close()
+    command = ("-m", "alicia.local.llm", str(weights.path), "1")
+    parts.enter_context(program(*command, env=llm, ready="warm", log=home / "llm.log"))
+    return llm
 
 
 def main() -> None:

@@ -59,6 +59,8 @@ class Person:
         self._heard: list[Samples] = []
         self._arrival = asyncio.Condition()
         self._speaking: asyncio.Task[None] | None = None
+        self.last_loud = 0.0
+        """When there was sound the last time, on the clock for measurements."""
         participant.room.on("track_subscribed", self._subscribed)  # pyright: ignore[reportUnknownMemberType]
         for other in participant.room.remote_participants.values():
             for publication in other.track_publications.values():
@@ -137,6 +139,8 @@ class Person:
         async for event in rtc.AudioStream.from_track(track=track, sample_rate=24_000, num_channels=1):
             async with self._arrival:
                 self._heard.append(np.frombuffer(event.frame.data, np.int16))
+                if _is_loud(self._heard[-1]):
+                    self.last_loud = time.perf_counter()
                 self._arrival.notify_all()
 
 
