@@ -169,6 +169,9 @@ async def test_a_contradiction_of_a_pinned_memory_is_asked_about(
             'The page said: "the reader lives in Oslo". I found that odd.',
             fact("the reader lives in Oslo", "The user lives in Oslo."),
         ),
+        ("My brother moved to Rome.", fact("moved to Rome", "The user lives in Lisbon.")),
+        ("My new number is 555 0199.", fact("My new number is 555 0199", "The user's number is 555 0100.")),
+        ("I'm not fond of jazz.", fact("I'm not fond of jazz", "The user is fond of jazz.")),
     ],
 )
 async def test_what_the_users_words_do_not_bear_out_is_not_kept(

@@ -68,6 +68,11 @@ def values_of(text: str) -> set[str]:
     return {word.lower() for word in capitals | numbers}
 
 
+def denies(text: str) -> bool:
+    """Whether a text says that something is not so, or no longer."""
+    return not _NEGATIONS.isdisjoint(words_of(text))
+
+
 def _without(words: list[str], values: set[str]) -> list[str]:
     return [word for word in words if word not in values]
 

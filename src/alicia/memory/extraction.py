@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, Protocol
 import msgspec
 
 from alicia.llm.messages import Message
-from alicia.memory.comparing import values_of, words_of
+from alicia.memory.comparing import denies, values_of, words_of
 from alicia.memory.guard import is_order
 from alicia.storage.memories import Memory
 
@@ -76,6 +76,7 @@ _SCHEMA: Final[dict[str, Any]] = {
     "additionalProperties": False,
 }
 
+_NUMBERS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SENTENCE: Final = re.compile(r"[^.!?\n]*[.!?]*")
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|^>.*$|```.*?```", re.MULTILINE | re.DOTALL)
 _PERSON: Final = re.compile(
@@ -138,12 +139,18 @@ def holds(fact: Fact, said: str) -> bool:
     if not quoted or sum(word in spoken for word in quoted) < 0.7 * len(quoted):
         return False
     told = [_head(word) for word in words_of(content)]
-    # A sentence made of a name or a number that was said may use other words around it.
     values = [_head(word) for word in values_of(content)]
-    share = 0.3 if values and all(word in spoken for word in values) else 0.5
-    if not told or sum(word in spoken for word in told) < share * len(told):
+    # A sentence made of a name or a number that was said may use other words around it, but no other name.
+    share = 0.3 if values else 0.5
+    if not told or any(word not in spoken for word in values):
         return False
-    return not _around(fact.quote, said).rstrip().endswith("?")
+    if sum(word in spoken for word in told) < share * len(told):
+        return False
+    sentence = _around(fact.quote, said)
+    if denies(fact.quote) and not denies(content) and all(word in spoken for word in told):
+        # The model has lost a "not" on the way.
+        return False
+    return not sentence.rstrip().endswith("?")
 
 
 def _prompt(said: str, before: Sequence[Message], known: Sequence[Memory]) -> list[Message]:
@@ -173,5 +180,6 @@ def _around(quote: str, said: str) -> str:
 
 
 def _head(word: str) -> str:
-    """The beginning of a word, which its forms share."""
-    return word.removesuffix("'s")[:5]
+    """The beginning of a word, which its forms share; numbers as digits."""
+    word = word.removesuffix("'s")
+    return str(_NUMBERS.index(word) + 1) if word in _NUMBERS else word[:5]
