@@ -28,7 +28,7 @@ function Uses({ uses }: { uses: readonly Use[] }) {
       <ul>
         {uses.map(({ id, conversationId, messageId, similarityScore, createdAt }) => (
           <li key={id}>
-            <Go to={`${conversationId}/${messageId}`}>{new Date(createdAt).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</Go>
+            <Go to={`${conversationId}/${messageId}`}>{moment(createdAt)}</Go>
             {similarityScore !== null && <span className="soft"> · {Math.round(similarityScore * 100)}% alike</span>}
           </li>
         ))}
@@ -43,4 +43,8 @@ function Go({ to, children }: { to: string; children: string }) {
       {children}
     </a>
   );
+}
+
+function moment(time: string): string {
+  return new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }

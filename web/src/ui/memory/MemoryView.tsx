@@ -33,7 +33,9 @@ export default function MemoryView({ preferences, wanted }: { preferences: Prefe
             </span>
           )}
         </header>
-        {settings?.memory === false && <p className="banner">Nothing is remembered or recalled until you switch memory on again. What is here stays.</p>}
+        {settings?.memory === false && (
+          <p className="banner">Nothing is remembered or recalled until you switch memory on again. What is here stays.</p>
+        )}
         <div className="tools">
           <label className="seek">
             <Icon name="search" />
@@ -69,7 +71,8 @@ function List({ memories, searched, archived, wanted }: { memories: Memories; se
   if (trouble && !items) return <p className="soft">{trouble}</p>;
   if (!items) return <p className="soft late">Loading…</p>;
   if (!items.length) {
-    return <p className="soft nothing">{searched ? "Nothing found. Try other words." : archived ? "Nothing is archived." : "Nothing is remembered yet."}</p>;
+    const nothing = archived ? "Nothing is archived." : "Nothing is remembered yet.";
+    return <p className="soft nothing">{searched ? "Nothing found. Try other words." : nothing}</p>;
   }
   // What was searched for stands in the order in which it fits.
   const groups: [string, typeof items][] = searched ? [["Best first", items]] : byType(items);

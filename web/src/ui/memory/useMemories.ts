@@ -1,6 +1,16 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
-import { addMemory, type Change, changeMemory, deleteMemory, listMemories, type Memory, readMemory, restoreMemory, searchMemories } from "../../client/memories";
+import {
+  addMemory,
+  type Change,
+  changeMemory,
+  deleteMemory,
+  listMemories,
+  type Memory,
+  readMemory,
+  restoreMemory,
+  searchMemories,
+} from "../../client/memories";
 import { useTell, useTry } from "../toast";
 
 const PAUSE = 200;

@@ -9,7 +9,6 @@ const player = new Player();
 export function Listen({ ids, label }: { ids: readonly string[]; label: string }) {
   const now = useSyncExternalStore(player.subscribe, player.now);
   const playing = now !== undefined && ids.includes(now);
-  return (
-    <IconButton icon={playing ? "pause" : "play"} label={playing ? "Stop playing" : label} onClick={() => (playing ? player.stop() : player.play(ids))} />
-  );
+  if (playing) return <IconButton icon="pause" label="Stop playing" onClick={() => player.stop()} />;
+  return <IconButton icon="play" label={label} onClick={() => player.play(ids)} />;
 }
