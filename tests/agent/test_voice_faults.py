@@ -1,9 +1,12 @@
 """Speech when something is missing: consent, a model, a microphone, or the right to be heard."""
 
+import asyncio
 import secrets
+import signal
 from typing import Any
 
 import httpx2
+import pytest
 
 from alicia.protocol.messages import (
     AssistantSentence,
@@ -182,3 +185,19 @@ async def test_nobody_but_the_owner_is_heard(scripted_stack: Stack, user: str) -
     assert len(phone.all(UserMessage)) == 1
     assert start.previous_id == phone.all(UserMessage)[0].id
     assert not [each for each in scripted_stack.model.requests if each.route == "transcriptions"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT])
+async def test_an_agent_that_is_sent_away_while_it_speaks_leaves_in_order(
+    own_stack: Stack, user: str, number: int
+) -> None:
+    own_stack.model.say("This is a sentence. " * 20)
+    async with device(own_stack, user, features=VOICE) as phone:
+        person = Person(phone.room)
+        await person.take_microphone()
+        await phone.say("Speak.")
+        await person.hears_her()
+        code = await asyncio.to_thread(own_stack.agent.end, number)
+
+    assert code == 0
+    assert "panicked" not in own_stack.agent.log.read_text()

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 import structlog
 from livekit import rtc
-from livekit.rtc.participant import UnpublishTrackError
+from livekit.rtc.participant import PublishTrackError, UnpublishTrackError
 
 from alicia.agent.clip import FRAME, Clip
 from alicia.engine.voice import Reached, Wishes
@@ -26,6 +26,8 @@ QUEUE_MS: Final = 300
 """How much sound is with LiveKit ahead of its time; it can be taken back."""
 SUBSCRIBED: Final = 3.0
 """Seconds that the first listener has to subscribe before she speaks all the same."""
+AGAIN: Final = 1.0
+"""Seconds until publishing is tried again in a room that is just being lost."""
 AHEAD: Final = 2
 """How many sentences are made before their time comes."""
 
@@ -88,7 +90,13 @@ class Mouth:
         await self._listening.wait()
         track = rtc.LocalAudioTrack.create_audio_track("alicia", self.source)
         options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
-        publication = await self._room.local_participant.publish_track(track, options)
+        while True:
+            try:
+                publication = await self._room.local_participant.publish_track(track, options)
+                break
+            except PublishTrackError as error:
+                log.warning("voice not published", reason=str(error))
+                await asyncio.sleep(AGAIN)
         self._track_sid = publication.sid
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(publication.wait_for_subscription(), SUBSCRIBED)
