@@ -8,7 +8,7 @@ from typing import NamedTuple
 import httpx2
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Browser, FilePayload, Locator, expect
 
 from support.browser import OpenTab, Tab, Theme
 from support.stack import Stack
@@ -69,13 +69,27 @@ async def test_a_corrected_memory_changes_the_next_answer(
 async def test_something_can_be_added(web: Stack, open_tab: OpenTab, api: httpx2.AsyncClient) -> None:
     content = f"The parcel {secrets.token_hex(3)} comes on Friday."
     tab = await opened(web, open_tab)
-    await tab.click("Add")
+    await tab.click("Add a memory")
     await tab.page.get_by_label("Something to remember").fill(content)
     await tab.page.keyboard.press("Enter")
     await tab.click("Where from, where used", card(tab, content))
     await expect(card(tab, content)).to_contain_text("Added by you")
     (memory,) = (await api.post("/memories/search", json={"query": content, "limit": 1})).json()["items"]
     assert memory["content"] == content
+    (await api.delete(f"/memories/{memory['id']}")).raise_for_status()
+
+
+async def test_a_document_can_be_remembered(web: Stack, open_tab: OpenTab, api: httpx2.AsyncClient) -> None:
+    words = f"The lighthouse {secrets.token_hex(3)} was built in 1871."
+    tab = await opened(web, open_tab)
+    async with tab.page.expect_file_chooser() as chosen:
+        await tab.click("Add a document")
+    document: FilePayload = {"name": "coast.md", "mimeType": "text/markdown", "buffer": words.encode()}
+    await (await chosen.value).set_files(document)
+    await expect(tab.page.get_by_text("“coast.md” is remembered, in 1 piece.")).to_be_visible()
+    await tab.click("Where from, where used", card(tab, words))
+    await expect(card(tab, words)).to_contain_text("From the document “coast.md”")
+    (memory,) = (await api.post("/memories/search", json={"query": words, "limit": 1})).json()["items"]
     (await api.delete(f"/memories/{memory['id']}")).raise_for_status()
 
 

@@ -1,4 +1,5 @@
 import type { Value } from "../protocol/messages";
+import { ask } from "./access";
 import { call, remove } from "./calls";
 
 /** Something that Alicia knows. */
@@ -37,6 +38,8 @@ export interface Page<T> {
 }
 
 const PAGE = 200;
+/** Reading a long document takes a while. */
+const READING = 5 * 60_000;
 
 /** Newest first. Throws Refused or Unavailable, as do the others. */
 export function listMemories(archived: boolean, before: string | null, signal: AbortSignal): Promise<Page<Memory>> {
@@ -57,6 +60,13 @@ export function readMemory(id: string, signal: AbortSignal): Promise<Memory> {
 export async function addMemory(content: string): Promise<Memory> {
   const { ids } = await call<{ ids: string[] }>("POST", "/memories", { content, sourceType: "you" });
   return readMemory(ids[0] ?? "", new AbortController().signal);
+}
+
+/** Remember a document piece by piece, in place of its earlier version; how many pieces are new. */
+export async function addDocument(file: File): Promise<number> {
+  const init = { method: "PUT", headers: { "content-type": "application/octet-stream" }, body: file };
+  const answer = await ask(`/api/v1/documents?name=${encodeURIComponent(file.name)}`, new AbortController().signal, init, READING);
+  return ((await answer.json()) as { added: number }).added;
 }
 
 export function changeMemory(id: string, change: Change): Promise<Memory> {

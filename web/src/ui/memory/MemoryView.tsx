@@ -2,9 +2,9 @@ import { useState } from "react";
 
 import type { Preferences } from "../../client/preferences";
 import { Icon } from "../icons";
-import { Field } from "../messages/Field";
 import { usePreferences } from "../settings/usePreferences";
 import { Switch } from "../Switch";
+import { Adding } from "./Adding";
 import { Card } from "./Card";
 import { byType } from "./groups";
 import { type Memories, useMemories } from "./useMemories";
@@ -15,7 +15,6 @@ import "./memory.css";
 export default function MemoryView({ preferences, wanted }: { preferences: Preferences; wanted: string | undefined }) {
   const [query, setQuery] = useState("");
   const [archived, setArchived] = useState(false);
-  const [adding, setAdding] = useState(false);
   const [settings, change] = usePreferences(preferences);
   const memories = useMemories(query.trim(), archived, wanted);
   return (
@@ -45,21 +44,8 @@ export default function MemoryView({ preferences, wanted }: { preferences: Prefe
           <button type="button" className="quiet" aria-pressed={archived} onClick={() => setArchived(!archived)} disabled={query.trim() !== ""}>
             {archived ? "Show those in use" : "Show archived"}
           </button>
-          <button type="button" className="quiet" aria-expanded={adding} onClick={() => setAdding(!adding)}>
-            Add
-          </button>
         </div>
-        {adding && (
-          <Field
-            label="Something to remember"
-            done="Remember"
-            onCancel={() => setAdding(false)}
-            onDone={(content) => {
-              setAdding(false);
-              memories.add(content);
-            }}
-          />
-        )}
+        <Adding memories={memories} />
         <List memories={memories} searched={query.trim() !== ""} archived={archived} wanted={wanted} />
       </div>
     </div>

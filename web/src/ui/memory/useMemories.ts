@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 import {
+  addDocument,
   addMemory,
   type Change,
   changeMemory,
@@ -12,6 +13,7 @@ import {
   searchMemories,
 } from "../../client/memories";
 import { useTell, useTry } from "../toast";
+import { count } from "../why/words";
 
 const PAUSE = 200;
 
@@ -22,6 +24,8 @@ export interface Memories {
   more: boolean;
   loadMore: () => void;
   add: (content: string) => void;
+  /** Resolves when the document is read, or has turned out to be unreadable. */
+  addDocument: (file: File) => Promise<void>;
   change: (id: string, change: Change) => void;
   archive: (memory: Memory) => void;
   remove: (memory: Memory) => void;
@@ -38,6 +42,7 @@ export function useMemories(query: string, archived: boolean, first: string | un
   const tell = useTell();
   const attempt = useTry();
   const [state, setState] = useState<State>({});
+  const [round, setRound] = useState(0);
   const stop = useRef<AbortController>(undefined);
   useEffect(() => {
     const controller = new AbortController();
@@ -53,7 +58,7 @@ export function useMemories(query: string, archived: boolean, first: string | un
       clearTimeout(timer);
       controller.abort();
     };
-  }, [query, archived, first]);
+  }, [query, archived, first, round]);
 
   const put = useCallback((memory: Memory) => {
     setState((before) => ({ ...before, items: before.items?.map((each) => (each.id === memory.id ? { ...each, ...memory } : each)) ?? [] }));
@@ -79,6 +84,13 @@ export function useMemories(query: string, archived: boolean, first: string | un
         });
       },
       add: (content) => void attempt(async () => giveBack(await addMemory(content), 0)),
+      addDocument: async (file) => {
+        await attempt(async () => {
+          const added = await addDocument(file);
+          tell({ words: added ? `“${file.name}” is remembered, in ${count(added, "piece", "pieces")}.` : "All of it was known already." });
+          setRound((before) => before + 1);
+        });
+      },
       change: (id, change) => void attempt(async () => put(await changeMemory(id, change))),
       archive: (memory) => {
         const place = placeOf(memory.id);
