@@ -83,17 +83,22 @@ class Rooms:
                 names = [room.name for room in answer.rooms if room.num_participants > 0]
                 leases = await served(names)
                 for name in names:
-                    if not leases.get(name) and await self._wants_agent(name, opened=name in leases):
+                    if not leases.get(name) and await self.wants_agent(name, opened=name in leases):
                         await self._dispatch(name)
             except (api.TwirpError, aiohttp.ClientError, psycopg.Error, PoolTimeout, OSError) as error:
                 log.warning("rooms could not be watched", reason=type(error).__name__)
 
-    async def _wants_agent(self, room: str, *, opened: bool) -> bool:
+    async def wants_agent(self, room: str, *, opened: bool) -> bool:
         """Whether a user waits there. In an opened conversation, an agent that has no lease is dead."""
         answer = await self._livekit.room.list_participants(api.ListParticipantsRequest(room=room))
         kinds = [participant.kind for participant in answer.participants]
         agents = 0 if opened else kinds.count(api.ParticipantInfo.Kind.AGENT)
-        return api.ParticipantInfo.Kind.STANDARD in kinds and not agents
+        return api.ParticipantInfo.Kind.STANDARD in kinds and not agents and await self._is_ours(room)
+
+    async def _is_ours(self, room: str) -> bool:
+        """Several Alicias may share one LiveKit: a room that was given to another's agents is theirs."""
+        names = {each.agent_name for each in await self._livekit.agent_dispatch.list_dispatch(room)}
+        return not names or self._agent_name in names
 
 
 def browser_url(livekit_url: str) -> str:
