@@ -8,7 +8,7 @@ from playwright.async_api import Browser, expect
 
 from alicia.speech.segments import RATE
 from support.browser import OpenTab, Tab, Theme, launched
-from support.speech import BEST_OF_TIMES, best_of_times, word_errors
+from support.speech import AGE_OF_WISDOM, age_of_wisdom, word_errors
 from support.stack import Stack
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("web")]
@@ -39,7 +39,7 @@ def microphone(tmp_path: Path) -> Path:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(RATE)
-        file.writeframes(bytes(2 * 8 * RATE) + best_of_times() + bytes(2 * 60 * RATE))
+        file.writeframes(bytes(2 * 8 * RATE) + age_of_wisdom() + bytes(2 * 60 * RATE))
     return path
 
 
@@ -60,7 +60,7 @@ async def test_a_spoken_question_is_shown_answered_aloud_and_heard_again(
         await expect(tab.answers).to_contain_text("the age of foolishness", timeout=30_000)
         await expect(interim).to_have_count(0)
         heard = await tab.questions.locator(".bubble").inner_text()
-        assert word_errors(BEST_OF_TIMES, heard) <= 0.2
+        assert word_errors(AGE_OF_WISDOM, heard) <= 0.2
         # This state is told by the level of the sound that comes in.
         await expect(voice).to_have_attribute("data-state", "speaking", timeout=30_000)
         assert await tab.page.evaluate(RECEIVED) > 10
