@@ -101,6 +101,7 @@ async def test_a_recogniser_that_fails_once_is_asked_again_for_the_next_words() 
     class Forgetful:
         model = "forgetful"
         quick = False
+        busy = False
         asked = 0
 
         async def recognise(self, samples: Samples, language: str | None = None) -> Heard:

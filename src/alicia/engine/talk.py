@@ -218,17 +218,19 @@ class Talk:
         """Somebody talks into the answer: be silent, stop it, and remember what was heard of it."""
         running = self._answers.running
         reached = self._voice.hush(running)
-        target = reached.answer_id if reached is not None else running
-        if target is None:
+        stops = [self._cut(reached.answer_id, reached)] if reached is not None else []
+        if running is not None:
+            self._answers.stop(running)
+            if reached is None or reached.answer_id != running:
+                stops.append(self._cut(running, None))
+        if not stops:
             return
-        self._answers.stop(target)
-        self._remember(target, reached)
-        await self._line.emit(Entry(self._stop(target, reached)))
+        await self._line.emit(*map(Entry, stops))
         try:
             # What is said next hangs on the answer that it interrupts, so that must have ended.
             await asyncio.wait_for(self._answers.idle.wait(), PATIENCE)
         except TimeoutError:
-            log.warning("interrupted answer goes on", message_id=target)
+            log.warning("interrupted answer goes on", message_id=running)
 
     def stopped(self, stop: ControlStop) -> ControlStop:
         """A device wants silence: at once, and what is stored of it tells how much was heard."""
@@ -247,7 +249,9 @@ class Talk:
         heard = self._places.get(reached.sentence_id, 0) + reached.heard_characters if reached else 0
         self._history.hear_only(answer_id, heard)
 
-    def _stop(self, target: ids.MessageId, reached: Reached | None) -> ControlStop:
+    def _cut(self, target: ids.MessageId, reached: Reached | None) -> ControlStop:
+        """An answer is heard so far and no further."""
+        self._remember(target, reached)
         return ControlStop(
             conversation_id=self._line.session.conversation_id,
             target_id=target,

@@ -20,6 +20,8 @@ from alicia.telemetry.tracing import span
 EVERY: Final = 0.5
 """Seconds of speech between two looks at what is said so far."""
 
+SPARING: Final = 3.0
+"""How many times longer than a look takes the next one is put off."""
 NO_WORD: Final = 2
 """So many windows of sound hold no word."""
 
@@ -137,8 +139,10 @@ class _Stream(stt.RecognizeStream):
 
     def _glance(self, segmenter: Segmenter) -> None:
         self._voiced = segmenter.voiced
-        due = self._looked + EVERY * RATE / WINDOW
-        if self._listener.recogniser.quick and segmenter.speaking and segmenter.voiced >= due:
+        recogniser = self._listener.recogniser
+        # A busy machine is left to those who have finished and wait for their answer.
+        due = self._looked + max(EVERY, SPARING * self._listener.took) * RATE / WINDOW
+        if recogniser.quick and not recogniser.busy and segmenter.speaking and segmenter.voiced >= due:
             self._look(stt.SpeechEventType.INTERIM_TRANSCRIPT, segmenter.segment, segmenter.voiced)
 
     def _end(self, segmenter: Segmenter) -> None:

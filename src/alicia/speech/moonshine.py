@@ -22,6 +22,7 @@ class Moonshine:
     def __init__(self) -> None:
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="moonshine")
         self._transcriber: Any = None
+        self._waiting = 0
 
     async def aclose(self) -> None:
         """Let the piece at hand end, and give the memory back."""
@@ -34,8 +35,16 @@ class Moonshine:
         """Load the model, so that the first words need not wait for it."""
         await asyncio.get_running_loop().run_in_executor(self._worker, self._load)
 
+    @property
+    def busy(self) -> bool:
+        return self._waiting > 1
+
     async def recognise(self, samples: Samples, language: str | None = None) -> Heard:
-        text = await asyncio.get_running_loop().run_in_executor(self._worker, self._run, samples)
+        self._waiting += 1
+        try:
+            text = await asyncio.get_running_loop().run_in_executor(self._worker, self._run, samples)
+        finally:
+            self._waiting -= 1
         return Heard(text, None, LANGUAGE)
 
     def _run(self, samples: Samples) -> str:

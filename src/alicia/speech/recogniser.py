@@ -36,6 +36,11 @@ class Recogniser(Protocol):
         """Whether it may be asked twice a second, while somebody still speaks."""
         ...
 
+    @property
+    def busy(self) -> bool:
+        """Whether others wait for it already."""
+        ...
+
     async def recognise(self, samples: Samples, language: str | None = None) -> Heard:
         """What was said in samples of 16 kHz; ModelUnavailable when there is no telling."""
         ...

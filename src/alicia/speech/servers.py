@@ -34,6 +34,7 @@ class TranscriptionServer:
     """Speech-to-text at `/audio/transcriptions`; asked once, when something was said."""
 
     quick = False
+    busy = False
 
     def __init__(self, url: str, model: str | None, api_key: str | None = None) -> None:
         self.model = model or "whisper-1"
