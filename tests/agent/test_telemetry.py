@@ -11,13 +11,14 @@ from prometheus_client.parser import text_string_to_metric_families
 from alicia import ids
 from alicia.local import ports
 from alicia.protocol.envelope import decode
-from alicia.protocol.messages import UserMessage
+from alicia.protocol.messages import AssistantSentence, AudioChunk, StartAnswer, UserMessage
 from alicia.storage.pool import Pool
 from alicia.telemetry import tracing
 from support.collector import Collector
 from support.device import Device, device
 from support.scripted import Script, Text, ToolCall
 from support.servers import LiveKitServer
+from support.speech import Person, age_of_wisdom
 from support.stack import Part, Stack
 from support.tables import rows
 from support.up import eventually
@@ -165,3 +166,28 @@ async def test_neither_logs_nor_traces_tell_what_was_said(
         assert all(word.encode() not in body for body in collector.bodies)
     for secret in (watched.livekit.api_secret, watched.database_url, watched.token(user)):
         assert secret not in said
+
+
+async def test_a_spoken_turn_is_traced_from_what_was_heard_to_what_was_said_aloud(
+    watched: Watched, collector: Collector, user: str
+) -> None:
+    watched.model.reset()
+    watched.model.say("The tallest mountain is Mount Everest. It stands on a border.")
+    async with device(watched, user, features=("streaming", "voice")) as phone:
+        person = Person(phone.room)
+        await person.take_microphone()
+        await person.say(age_of_wisdom())
+        start = await phone.hears(StartAnswer)
+        await phone.closed(start.id)
+        spoken = [each for each in phone.all(AssistantSentence) if each.text]
+        await phone.hears(AudioChunk, lambda chunk: chunk.id == spoken[-1].id)
+        (trace_id,) = {(decode(data).meta or {})[tracing.TRACE_ID] for data in phone.log}
+
+    def names() -> list[str]:
+        return [span.name for span in collector.spans if span.trace_id.hex() == trace_id]
+
+    def whole() -> bool:
+        stages = {"message", "transcription", "recall", "answer", "model", "commit"}
+        return stages <= set(names()) and names().count("speech") == len(spoken)
+
+    await asyncio.to_thread(eventually, whole, "all spans have come")

@@ -33,7 +33,7 @@ from alicia.protocol.messages import (
 )
 from alicia.storage.tools import ToolUse
 from alicia.telemetry import metrics
-from alicia.telemetry.tracing import Context, span
+from alicia.telemetry.tracing import Context, past, span
 from alicia.tools.client import ClientTools
 from alicia.tools.decision.calling import CallingModel, Occasion
 from alicia.tools.definition import Caller
@@ -112,6 +112,7 @@ class Answer:
         self._steps = question.steps
         self._prompt: list[Message] = []
         self._memories: list[Recalled] | None = None
+        self._recall_seconds = 0.0
         self._preparing = asyncio.Lock()
         self._tools = tools
         caller = Caller(
@@ -149,6 +150,9 @@ class Answer:
 
     async def run(self) -> None:
         try:
+            if self._memories is not None:
+                # That was before the question was sure, and so before there was a trace.
+                past("recall", self._recall_seconds, message_id=self.id)
             # The model reads its prompt while the opening is being stored.
             await self.prepare()
             if not self.question.begun:
@@ -161,11 +165,13 @@ class Answer:
         if self.question.begun:
             return []
         earlier, text = self._history.before(self.question.message_id)
+        began = time.monotonic()
         try:
             with span("recall", message_id=self.id):
                 found = await self._recall.recall(
                     self._user_id, earlier, text, conversation_id=self._conversation_id
                 )
+            self._recall_seconds = time.monotonic() - began
             metrics.memory_hits.observe(len(found))
             return found
         except Exception:
