@@ -43,6 +43,9 @@ class Voices:
                 # Half a second of work that must not hold up the other rooms.
                 await asyncio.to_thread(importlib.import_module, "alicia.agent.senses")
                 from alicia.agent.speech import Speech
+                from alicia.speech.activity import load
+
+                await asyncio.to_thread(load)
 
                 self._speech = Speech(self._config)
         return self._speech

@@ -5,6 +5,12 @@ from livekit import local_inference
 from alicia.speech.segments import Samples
 
 
+def load() -> None:
+    """Load the models for voice activity and for the end of a turn; takes a moment, so call it in a thread."""
+    local_inference.init_vad()
+    local_inference.init_eot()
+
+
 class Activity:
     """How likely windows of 512 samples are speech; each stream of sound needs one of its own."""
 
