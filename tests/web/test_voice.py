@@ -27,6 +27,13 @@ RECEIVED = """async () => {
             if (report.type === 'inbound-rtp' && report.kind === 'audio') packets += report.packetsReceived
     return packets
 }"""
+INTERIMS = """
+window.interims = []
+new MutationObserver(() => {
+    const shown = document.querySelector('.hearing:not(.final) .bubble')
+    if (shown) window.interims.push(shown.textContent)
+}).observe(document, {subtree: true, childList: true, characterData: true})
+"""
 REFUSED = "() => { navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('', '%s') } }"
 INSECURE = "() => { Object.defineProperty(window, 'isSecureContext', {value: false}) }"
 
@@ -49,16 +56,15 @@ async def test_a_spoken_question_is_shown_answered_aloud_and_heard_again(
     web.model.say("It was the age of wisdom. It was the age of foolishness.")
     async with launched(microphone) as browser:
         context = await browser.new_context(permissions=["microphone"], service_workers="block")
-        await context.add_init_script(PEERS)
+        await context.add_init_script(PEERS + INTERIMS)
         tab = await Tab.open(context, web.url)
         voice = tab.page.get_by_role("group", name="Voice")
         await tab.click("Speak")
         await expect(voice).to_contain_text("Listening…", timeout=30_000)
         assert await tab.axe(axe) == []
-        interim = tab.page.get_by_role("article", name="You, speaking")
-        await expect(interim).to_contain_text("It was", timeout=30_000)
         await expect(tab.answers).to_contain_text("the age of foolishness", timeout=30_000)
-        await expect(interim).to_have_count(0)
+        await expect(tab.page.get_by_role("article", name="You, speaking")).to_have_count(0)
+        assert await tab.page.evaluate("interims.length") > 0
         heard = await tab.questions.locator(".bubble").inner_text()
         assert word_errors(AGE_OF_WISDOM, heard) <= 0.2
         # This state is told by the level of the sound that comes in.
