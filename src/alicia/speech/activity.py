@@ -6,7 +6,7 @@ from alicia.speech.segments import Samples
 
 
 def load() -> None:
-    """Load the models for voice activity and for the end of a turn; takes a moment, so call it in a thread."""
+    """Load the models for voice activity and the end of a turn; takes a moment, so call it in a thread."""
     local_inference.init_vad()
     local_inference.init_eot()
 
