@@ -5,6 +5,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -89,6 +90,7 @@ async def test_a_turn_is_one_trace_and_every_envelope_and_row_names_it(
     use_a_tool(watched)
     async with device(watched, user) as alone:
         await ask(alone, "How many?")
+        (answer,) = alone.all(StartAnswer)
         metas = [decode(data).meta or {} for data in alone.log]
         refs = [decode(data).body for data in alone.log]
 
@@ -125,6 +127,11 @@ async def test_a_turn_is_one_trace_and_every_envelope_and_row_names_it(
             tracing.SPAN_ID,
         )
         assert (tracing.SPAN_ID, meta[tracing.SPAN_ID]) in stored
+
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {watched.token(user)}"}) as http:
+        told = await http.get(f"{watched.url}/api/v1/messages/{answer.id}/trace", params={"format": "text"})
+    assert f"trace {CLIENT[tracing.TRACE_ID]}" in told.text
+    assert "calculator" in told.text
 
 
 async def test_a_turn_is_counted_and_timed(watched: Watched, user: str) -> None:
