@@ -14,7 +14,7 @@ from alicia.client import Answer, Branch, Conversation, Refused, Superseded
 from alicia.protocol.envelope import encode
 from alicia.protocol.messages import AssistantSentence, StartAnswer, ToolUseRequest
 from alicia.storage.pool import Pool
-from support.scripted import Request, Script, ToolCall
+from support.scripted import Script, ToolCall
 from support.stack import Stack
 from support.tables import journal, records, unfinished
 
@@ -66,15 +66,9 @@ async def check(pool: Pool, *devices: Conversation) -> list[str]:
     return [row["contents"] for row in found]
 
 
-def prompts(stack: Stack) -> list[Request]:
-    """What the model was asked to answer; titles and the like are asked for in JSON."""
-    return [chat for chat in stack.model.chats if "response_format" not in chat.json]
-
-
 def prompt_of(stack: Stack) -> list[str]:
     """What the model was told of the talk in the newest prompt, without the notes."""
-    newest = prompts(stack)[-1]
-    said = [message["content"] for message in newest.messages[1:]]
+    said = [message["content"] for message in stack.model.chats[-1].messages[1:]]
     return [*said[:-1], said[-1].rpartition("\n\n")[2]]
 
 
@@ -155,7 +149,7 @@ async def test_an_edit_during_an_answer_stops_it(stack: Stack, user: str, pool: 
                 break
         assert first.question_id is not None
         assert await alone.edit(first.question_id, "Second") == "Better."
-        (held_request,) = (chat for chat in prompts(stack) if chat.user_text.endswith("First"))
+        (held_request,) = (chat for chat in stack.model.chats if chat.user_text.endswith("First"))
         assert await held_request.ended() == "left"
         assert await check(pool, alone) == ["Second", "Better."]
         before, _ = alone.branches()

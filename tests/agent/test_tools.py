@@ -21,7 +21,7 @@ from alicia.protocol.messages import (
 from alicia.storage.pool import Pool
 from support.device import Device, device
 from support.mcp_servers import http, stdio, write_config
-from support.scripted import Request, Script, Text, ToolCall
+from support.scripted import Script, Text, ToolCall
 from support.servers import LiveKitServer
 from support.stack import Stack
 from support.tables import journal, records, rows, unfinished
@@ -68,14 +68,9 @@ def results(each: Device) -> list[ToolUseResult]:
     return each.all(ToolUseResult)
 
 
-def prompts(stack: Stack) -> list[Request]:
-    """What the model was asked to answer; titles and the like are asked for in JSON."""
-    return [chat for chat in stack.model.chats if "response_format" not in chat.json]
-
-
 def told(stack: Stack) -> list[str]:
     """What the model was told of its tools in the newest prompt."""
-    return [message["content"] for message in prompts(stack)[-1].messages if message["role"] == "tool"]
+    return [message["content"] for message in stack.model.chats[-1].messages if message["role"] == "tool"]
 
 
 async def check(each: Device, pool: Pool) -> list[dict[str, Any]]:
@@ -219,7 +214,7 @@ async def test_a_tool_may_be_used_again_and_again_but_not_for_ever(
         answer_id = await alone.ask("Go on and on")
         assert (await alone.closed(answer_id)).status == "completed"
         assert len(await check(alone, pool)) == 8
-        *_, last = prompts(tools)
+        *_, last = tools.model.chats
         assert "tools" not in last.json
         assert '[near__add({"a": 1, "b": 1}) gave: <data>{"result":2}</data>]' in last.user_text
 
@@ -235,7 +230,7 @@ async def test_what_was_said_before_a_call_stays_apart_from_what_is_said_after_i
         kinds = [type(body).__name__ for body in alone.bodies[2:]]
         assert kinds == ["AssistantSentence", "ToolUseRequest", "ToolUseResult", "AssistantSentence"]
         assert [sentence.text for sentence in alone.all(AssistantSentence)] == ["Let me see", " It is two."]
-        asked = prompts(tools)[-1].messages
+        asked = tools.model.chats[-1].messages
         assert [message["role"] for message in asked[-3:]] == ["user", "assistant", "tool"]
         assert asked[-2]["content"] == "Let me see"
         (contents,) = (await rows(pool, "SELECT contents FROM alicia_messages WHERE id = %s", answer_id))[0]
@@ -246,7 +241,7 @@ async def test_a_later_answer_knows_which_tools_were_used(tools: Stack, user: st
     async with device(tools, user) as alone:
         await use(tools, alone, ToolCall("near__say", {"text": "a green door"}), then="I asked.")
         await alone.ask("And what did it say?")
-        before, _ = [one["content"] for one in prompts(tools)[-1].messages if one["role"] == "user"]
+        before, _ = [one["content"] for one in tools.model.chats[-1].messages if one["role"] == "user"]
         assert before.endswith(
             '[You used near__say({"text": "a green door"}): <data>{"result":"a green door"}</data>]'
         )
@@ -308,10 +303,9 @@ async def test_a_model_that_cannot_call_tools_decides_first(
             (request,), (result,) = alone.all(ToolUseRequest), results(alone)
             assert (request.tool_name, request.parameters, result.success) == ("calculator", arguments, True)
             assert "144" in json.dumps(result.result)
-            assert all("tools" not in chat.json for chat in prompts(stack))
-            assert '[calculator({"expression":"12 * 12"}) gave: <data>' in prompts(stack)[-1].user_text
+            assert all("tools" not in chat.json for chat in stack.model.chats)
+            assert '[calculator({"expression":"12 * 12"}) gave: <data>' in stack.model.chats[-1].user_text
             await check(alone, pool)
             # What no tool could help with is not even asked about.
-            await alone.ask("Good morning!")
-            wanted = [json.dumps(chat.json.get("response_format")) for chat in stack.model.chats]
-            assert sum('"calculator"' in one for one in wanted) == 1
+            await alone.ask("Please tell me a story of a fox who lives in the forest.")
+            assert sum("calculator" in json.dumps(asked.schema) for asked in stack.model.asked) == 1
