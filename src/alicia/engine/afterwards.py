@@ -114,21 +114,22 @@ class Afterwards:
         """Whether something is being done or is due."""
         return self._work is not None or self._due.is_set()
 
+    def close(self) -> None:
+        """The conversation is left: nobody waits for an answer in it here."""
+        self._pauses.answered(self)
+
     async def run(self) -> None:
         """Forever: wait for a pause with something due in it, and do it."""
-        try:
-            while True:
-                await self._due.wait()
-                await self._idle.wait()
-                await self._quiet.wait()
-                self._pauses.answered(self)
-                await self._pauses.until_free(self)
-                # Somebody may have asked between the end of a wait and now.
-                if self._idle.is_set() and self._quiet.is_set() and self._pauses.free(self):
-                    self._due.clear()
-                    await self._pause()
-        finally:
+        while True:
+            await self._due.wait()
+            await self._idle.wait()
+            await self._quiet.wait()
             self._pauses.answered(self)
+            await self._pauses.until_free(self)
+            # Somebody may have asked between the end of a wait and now.
+            if self._idle.is_set() and self._quiet.is_set() and self._pauses.free(self):
+                self._due.clear()
+                await self._pause()
 
     async def _pause(self) -> None:
         self._interrupted = False

@@ -154,6 +154,7 @@ class Conversation:
         except* StandDown:
             stood_down = True
         finally:
+            self._afterwards.close()
             await self._give_up()
         # Not in the clause above: what is raised there comes out in a group before Python 3.11.4.
         if stood_down:
