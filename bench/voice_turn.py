@@ -171,10 +171,21 @@ async def plain(livekit: LiveKitServer, name: str) -> AsyncGenerator[tuple[Parti
         yield someone, person, ears
 
 
-async def measure(stack: Stack, livekit: LiveKitServer, name: str, turns: int) -> dict[str, list[Any]]:
-    results: dict[str, list[Any]] = {"alicia": [], "plain": []}
+def kept() -> dict[str, list[Any]]:
+    """The turns of earlier runs."""
+    return json.loads(OUT.read_text()) if OUT.exists() else {"alicia": [], "plain": []}
+
+
+def keep(block: dict[str, list[Any]]) -> None:
+    """Add a block of turns, so that a run which is cut short was not in vain."""
+    held = kept()
+    OUT.write_text(json.dumps({name: held[name] + values for name, values in block.items()}))
+
+
+async def measure(stack: Stack, livekit: LiveKitServer, name: str, turns: int) -> None:
     speech = list(utterances().values())
     for start in range(0, turns, BLOCK):
+        results: dict[str, list[Any]] = {"alicia": [], "plain": []}
         async with alicia(stack) as (each, person, ears):
             for number in range(start, min(start + BLOCK, turns)):
                 pcm = speech[number % len(speech)]
@@ -185,8 +196,8 @@ async def measure(stack: Stack, livekit: LiveKitServer, name: str, turns: int) -
                 results["plain"].append(first - ended)
                 await someone.send(b"hush")
                 await ears.silence()
-        print(f"{len(results['plain'])} of {turns} turns", flush=True)
-    return results
+        keep(results)
+        print(f"{start + len(results['plain'])} of {turns} turns", flush=True)
 
 
 @contextmanager
@@ -207,7 +218,7 @@ def program(*command: str, env: dict[str, str] | None = None, ready: str, log: P
         process.wait()
 
 
-def run(turns: int, size: str) -> dict[str, list[Any]]:
+def run(turns: int, size: str) -> None:
     opened = ground.Ground(durable=True)
     opened.open()
     try:
@@ -224,7 +235,7 @@ def run(turns: int, size: str) -> dict[str, list[Any]]:
             bot = str(ROOT / "bench" / "plain_voice.py")
             key = (livekit.url, livekit.api_key, livekit.api_secret)
             parts.enter_context(program(bot, *key, *model, name, ready="registered", log=home / "plain.log"))
-            return asyncio.run(measure(stack, livekit, name, turns))
+            asyncio.run(measure(stack, livekit, name, turns))
     finally:
         opened.close()
 
@@ -245,11 +256,8 @@ def _language_model(size: str, home: Path, parts: ExitStack) -> dict[str, str]:
 def main() -> None:
     turns, size = int(sys.argv[1]) if len(sys.argv) > 1 else 100, (sys.argv[2:] or ["small"])[0]
     OUT.parent.mkdir(exist_ok=True)
-    held: dict[str, list[Any]] = json.loads(OUT.read_text()) if OUT.exists() else {"alicia": [], "plain": []}
-    for name, values in run(turns, size).items():
-        held[name] += values
-    OUT.write_text(json.dumps(held))
-    sys.exit(0 if report(held) else 1)
+    run(turns, size)
+    sys.exit(0 if report(kept()) else 1)
 
 
 if __name__ == "__main__":
