@@ -181,8 +181,10 @@ SCENES: list[tuple[Scene, str, list[tuple[str, Theme]]]] = [
 
 def prepare(stack: Stack, folder: Path) -> Path:
     """Let there be something to show. The WAV is of somebody who speaks a while after the page opened."""
-    stack.model.chat(Script(Reasoning(THOUGHTS), Text(ANSWER)), when="largest files", always=True)
-    stack.model.chat(Script(Reasoning(THOUGHTS), Text(SECOND_ANSWER)), when="sort step", always=True)
+    stack.model.chat(Script(Reasoning(THOUGHTS, 0.01), Text(ANSWER, 0.01)), when="largest files", always=True)
+    stack.model.chat(
+        Script(Reasoning(THOUGHTS, 0.02), Text(SECOND_ANSWER, 0.04)), when="sort step", always=True
+    )
     for word, title in TITLES.items():
         stack.model.answer_json({"title": title}, when=word, always=True)
     headers = {"content-type": "application/json"}
