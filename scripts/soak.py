@@ -20,6 +20,7 @@ def report(done: soak.Soak, minutes: float) -> str:
     reloads = sum(talker.reloads for talker in done.talkers)
     failed = sum(talker.failed for talker in done.talkers)
     stanzas = sum(len(talker.log) for talker in done.talkers)
+    spoken = sum(len(talker.clips) for talker in done.talkers)
     killed = ", ".join(f"{part} {count}" for part, count in sorted(done.kills.items()))
     parts = sorted({part for sample in done.samples for part in sample.memory})
     lines = [
@@ -28,8 +29,9 @@ def report(done: soak.Soak, minutes: float) -> str:
         f"`make soak`: {minutes:g} minutes on {os.cpu_count()} cores, {platform.machine()}, Python "
         f"{platform.python_version()}.",
         "",
-        f"{len(done.talkers)} conversations, {asked} questions, {reloads} programs closed and opened again, "
-        f"{failed} answers that the model broke off, {stanzas} stanzas. Killed: {killed}.",
+        f"{len(done.talkers)} conversations, {asked} questions in writing and {spoken} spoken, {stanzas} "
+        f"stanzas, {reloads} programs closed and opened again, {failed} answers that the model broke off. "
+        f"Killed: {killed}.",
         "",
         "Every client's log was the journal, byte for byte; every question was stored once and had one whole "
         "answer; nothing was left unfinished.",

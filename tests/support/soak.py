@@ -14,16 +14,24 @@ import psutil
 import psycopg
 
 import alicia
-from alicia.client import AnswerFailed
+from alicia import ids
+from alicia.client import AnswerFailed, Conversation
 from alicia.protocol.envelope import encode
+from alicia.protocol.messages import AudioChunk
+from alicia.speech.segments import RATE
+from alicia.speech.sound import wav
 from alicia.storage.pool import Pool, make_pool
 from support.embedded import Embedded
 from support.scripted import Cut, ScriptedServer
+from support.speech import age_of_wisdom
 from support.tables import journal, rows, unfinished
 from support.up import Up
 
 PARTS = ("Agent", "API", "LiveKit", "PostgreSQL")
 SAMPLES = 20
+SPOKEN = 0.2
+"""How many of the questions are recordings."""
+PATIENCE = 120.0
 ANSWER = "One thing is this. Another is that. And so it ends."
 
 
@@ -35,33 +43,59 @@ class Talker:
     folder: Path
     id: str | None = None
     asked: list[str] = field(default_factory=list[str])
+    clips: list[ids.AudioId] = field(default_factory=list[ids.AudioId])
+    """What was said rather than written."""
     failed: int = 0
     reloads: int = 0
     log: list[bytes] = field(default_factory=list[bytes])
 
     async def talk(self, url: str, chance: random.Random, until: float) -> None:
-        """Ask until the time is over; then be sure that all is said."""
+        """Ask until the time is over."""
         while time.monotonic() < until:
-            await self._sit(url, chance.randint(1, 5), until)
+            await self._sit(url, chance, until)
             self.reloads += 1
+
+    async def collect(self, url: str) -> None:
+        """Take the whole log, as a new device gets it."""
         async with alicia.connect(url, self.id, store=self.folder, history=True) as conversation:
             await conversation.flush()
             await conversation.caught_up()
             self.log = [encode(envelope) for envelope in conversation.log]
 
-    async def _sit(self, url: str, questions: int, until: float) -> None:
+    async def _sit(self, url: str, chance: random.Random, until: float) -> None:
         async with alicia.connect(url, self.id, store=self.folder) as conversation:
-            for _ in range(questions):
-                text = f"Question {len(self.asked)} of {self.number}"
-                self.asked.append(text)
-                try:
-                    await conversation.ask(text)
-                except AnswerFailed:
-                    self.failed += 1
+            for _ in range(chance.randint(1, 5)):
+                if chance.random() < SPOKEN:
+                    await self._say(conversation)
+                else:
+                    await self._ask(conversation)
                 if time.monotonic() >= until:
                     break
             await conversation.flush()
             self.id = conversation.id
+
+    async def _ask(self, conversation: Conversation) -> None:
+        text = f"Question {len(self.asked)} of {self.number}"
+        self.asked.append(text)
+        try:
+            await conversation.ask(text)
+        except AnswerFailed:
+            self.failed += 1
+
+    async def _say(self, conversation: Conversation) -> None:
+        """Send a recording; nobody waits for its answer."""
+        audio_id, sound = ids.new(ids.AudioId), wav(age_of_wisdom(), RATE)
+        self.clips.append(audio_id)
+        clip = AudioChunk(
+            conversation_id=ids.ConversationId(conversation.id or ""),
+            id=audio_id,
+            format="audio/wav",
+            duration_ms=1800,
+            sequence=1,
+            is_last=True,
+            data=sound,
+        )
+        await conversation.send(clip)
 
 
 @dataclass(frozen=True)
@@ -99,20 +133,36 @@ class Soak:
         said = await rows(
             pool,
             """
-            SELECT q.contents, count(a.id), count(a.id) FILTER (WHERE a.contents = coalesce(s.text, ''))
+            SELECT CASE WHEN q.audio_id IS NULL THEN q.contents END,
+                   count(a.id), count(a.id) FILTER (WHERE a.contents = coalesce(s.text, ''))
               FROM alicia_messages q
-              LEFT JOIN alicia_messages a ON a.previous_id = q.id AND a.superseded_by IS NULL
+              LEFT JOIN alicia_messages a ON a.previous_id = q.id
+                                         AND a.message_role = 'assistant'
+                                         AND a.superseded_by IS NULL
               LEFT JOIN LATERAL (SELECT string_agg(text, '' ORDER BY sentence_sequence_number) AS text
                                    FROM alicia_sentences
                                   WHERE message_id = a.id) s ON true
              WHERE q.conversation_id = %s AND q.message_role = 'user'
-             GROUP BY q.id, q.sequence_number
-             ORDER BY q.sequence_number
+             GROUP BY q.id
+             ORDER BY q.audio_id NULLS FIRST, q.sequence_number
             """,
             talker.id,
         )
-        expected: list[tuple[object, ...]] = [(text, 1, 1) for text in talker.asked]
-        return [] if said == expected else [f"rows {said} for {talker.asked}"]
+        written: list[tuple[object, ...]] = [(text, 1, 1) for text in talker.asked]
+        spoken: list[tuple[object, ...]] = [(None, 1, 1) for _ in talker.clips]
+        return [] if said == written + spoken else [f"rows {said} for {talker.asked} and {talker.clips}"]
+
+    async def settled(self, pool: Pool) -> bool:
+        """Whether every question is answered and every recording understood."""
+        for talker in self.talkers:
+            heard = await rows(
+                pool,
+                "SELECT count(*) FROM alicia_messages WHERE conversation_id = %s AND audio_id IS NOT NULL",
+                talker.id,
+            )
+            if heard != [(len(talker.clips),)] or await unfinished(pool, talker.id or ""):
+                return False
+        return True
 
 
 async def run(home: Path, seconds: float, *, talks: int = 3, every: float = 6.0, seed: int = 0) -> Soak:
@@ -144,9 +194,21 @@ async def run(home: Path, seconds: float, *, talks: int = 3, every: float = 6.0,
             for task in others:
                 task.cancel()
         async with make_pool(database_url, max_size=2) as pool:
+            await _settle(soak, pool)
+            for talker in soak.talkers:
+                await talker.collect(server.url)
             wrong = await soak.check(pool)
     assert not wrong, "\n".join(wrong)
     return soak
+
+
+async def _settle(soak: Soak, pool: Pool) -> None:
+    """Give what was killed last the time to come back and to finish."""
+    deadline = time.monotonic() + PATIENCE
+    while not await soak.settled(pool):
+        if time.monotonic() > deadline:
+            return
+        await asyncio.sleep(0.5)
 
 
 async def _break(
