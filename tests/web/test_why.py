@@ -28,7 +28,7 @@ async def test_why_shows_memories_with_scores_thoughts_and_a_waterfall(
     await expect(why.locator(".memory")).to_contain_text("meaning")
     await expect(why).to_contain_text("No nuts, then.")
     stages = why.locator(".waterfall .name")
-    await expect(stages).to_have_text(["Remembered", "First token", "Sentences"])
+    await expect(stages).to_have_text(["Remembered", "Thought", "Sentences"])
     (await api.delete(f"/memories/{memory_id}")).raise_for_status()
 
 

@@ -19,8 +19,7 @@ test("a written turn has what there was, in order", () => {
   const { stages, total } = waterfall(answer, trace(0), false);
   expect(stages).toEqual([
     { name: "Remembered", spans: [{ from: 0, to: 40 }] },
-    { name: "First token", spans: [{ from: 40, to: 300 }] },
-    { name: "Sentences", spans: [{ from: 300, to: 300, text: "a." }, { from: 300, to: 500, text: "b." }] },
+    { name: "Sentences", spans: [{ from: 40, to: 300, text: "a." }, { from: 300, to: 500, text: "b." }] },
   ]);
   expect(total).toBe(500);
 });
@@ -40,6 +39,14 @@ test("a spoken turn begins with what was heard and ends with the speech", () => 
   expect(total).toBe(3_700);
 });
 
+test("what was thought comes before what was said", () => {
+  const answer = trace(10, { reasoning: [{ id: "ar_1", content: "Hm.", createdAt: at(200) }], sentences: [sentence("a", 260)] });
+  expect(waterfall(answer, trace(0), false).stages.slice(1)).toEqual([
+    { name: "Thought", spans: [{ from: 10, to: 200 }] },
+    { name: "Sentences", spans: [{ from: 200, to: 260, text: "a." }] },
+  ]);
+});
+
 test("tools stand between the sentences around them", () => {
   const tool = { id: "atu_1", toolName: "clock", toolArguments: {}, toolResult: "noon", status: "success", errorMessage: null } as const;
   const answer = trace(10, {
@@ -53,5 +60,5 @@ test("tools stand between the sentences around them", () => {
 
 test("an answer given again has nothing to do with the age of its question", () => {
   const answer = trace(60_000, { sentences: [sentence("a", 60_200)] });
-  expect(waterfall(answer, trace(0), true)).toMatchObject({ total: 200, stages: [{ name: "First token" }, { name: "Sentences" }] });
+  expect(waterfall(answer, trace(0), true)).toMatchObject({ total: 200, stages: [{ name: "Sentences" }] });
 });

@@ -37,26 +37,25 @@ export function waterfall(answer: Trace, question: Trace | undefined, again: boo
   if (heard) add("Heard", { from: 0, to: heard });
   if (opened > asked) add("Remembered", { from: asked - zero, to: opened - zero });
 
-  const steps = [...answer.reasoning, ...answer.toolUses, ...answer.sentences].map((each) => since(each.createdAt));
-  if (steps.length) add("First token", { from: opened - zero, to: Math.min(...steps) });
   const thoughts = answer.reasoning.map((each) => since(each.createdAt));
-  if (thoughts.length > 1) add("Thought", { from: Math.min(...thoughts), to: Math.max(...thoughts) });
+  if (thoughts.length) add("Thought", { from: opened - zero, to: Math.max(...thoughts) });
   for (const { toolName, createdAt, completedAt } of answer.toolUses) {
     add(toolName, { from: since(createdAt), to: since(completedAt ?? createdAt) });
   }
-  add("Sentences", ...sentences(answer, since, steps.length ? Math.min(...steps) : opened - zero));
+  add("Sentences", ...sentences(answer, since, opened - zero));
   add("Speech", ...speech(answer, since));
   return { stages, total: Math.max(1, ...stages.flatMap(({ spans }) => spans.map(({ to }) => to))) };
 }
 
-/** Each sentence from when the one before it was ready. */
+/** Each sentence from when what came before it was done: a sentence, a thought or a tool. */
 function sentences(answer: Trace, since: (time: string) => number, start: number): Span[] {
-  const tools = answer.toolUses.map((each) => since(each.completedAt ?? each.createdAt));
+  const thoughts = answer.reasoning.map((each) => since(each.createdAt));
+  const done = [...thoughts, ...answer.toolUses.map((each) => since(each.completedAt ?? each.createdAt))];
   const spans: Span[] = [];
   let from = start;
   for (const { text, createdAt } of answer.sentences) {
     const to = since(createdAt);
-    if (text.trim()) spans.push({ from: Math.max(from, ...tools.filter((end) => end <= to)), to, text: text.trim() });
+    if (text.trim()) spans.push({ from: Math.max(from, ...done.filter((end) => end <= to)), to, text: text.trim() });
     from = to;
   }
   return spans;
