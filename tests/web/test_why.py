@@ -5,7 +5,7 @@ import pytest
 from playwright.async_api import expect
 
 from support.browser import OpenTab
-from support.scripted import Reasoning, Script, Text
+from support.scripted import Reasoning, Script, Text, ToolCall
 from support.stack import Stack
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("web")]
@@ -30,6 +30,20 @@ async def test_why_shows_memories_with_scores_thoughts_and_a_waterfall(
     stages = why.locator(".waterfall .name")
     await expect(stages).to_have_text(["Remembered", "Thought", "Sentences"])
     (await api.delete(f"/memories/{memory_id}")).raise_for_status()
+
+
+async def test_why_shows_what_a_tool_was_asked_and_what_it_said(web: Stack, open_tab: OpenTab) -> None:
+    web.model.chat(Script(ToolCall("calculator", {"expression": "6 * 7"})))
+    web.model.say("It is 42.")
+    tab = await open_tab()
+    await tab.say("What is six times seven?")
+    await expect(tab.answers).to_contain_text("It is 42.")
+    await tab.answers.get_by_role("button", name="Why · 1 tool").click()
+    tool = tab.page.get_by_role("region", name="Why this answer").locator(".tool")
+    await expect(tool).to_contain_text("calculator done")
+    await expect(tool.get_by_label("Asked")).to_contain_text("6 * 7")
+    await expect(tool.get_by_label("Answered")).to_contain_text("42")
+    await expect(tab.page.locator(".waterfall .name")).to_have_text(["Remembered", "calculator", "Sentences"])
 
 
 async def test_why_shows_what_came_with_the_answer_while_the_server_is_away(
