@@ -7,12 +7,13 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 from prometheus_client.parser import text_string_to_metric_families
 
 from alicia import ids
 from alicia.local import ports
 from alicia.protocol.envelope import decode
-from alicia.protocol.messages import AssistantSentence, AudioChunk, StartAnswer, UserMessage
+from alicia.protocol.messages import AssistantSentence, AudioChunk, Configuration, StartAnswer, UserMessage
 from alicia.storage.pool import Pool
 from alicia.telemetry import tracing
 from support.collector import Collector
@@ -157,6 +158,27 @@ async def test_a_turn_is_counted_and_timed(watched: Watched, user: str) -> None:
         assert watched.count(name) > 0, name
     for name in ("alicia_model_errors_total", "alicia_questions_waiting", "alicia_stand_downs_total"):
         assert watched.count(name) == 0, name
+
+
+async def test_what_was_lost_on_the_way_is_counted(watched: Watched, user: str) -> None:
+    names = ("alicia_redeliveries_total", "alicia_gaps_total", "alicia_replay_stanzas_count")
+    before = [watched.count(name) for name in names]
+    watched.model.reset()
+    watched.model.say("Here.")
+    async with device(watched, user) as alone:
+        message = await alone.say("Hi")
+        await alone.answered(message)
+        await alone.submit(message)
+        again = alone.session.configuration(features=["streaming"])
+        assert isinstance(again.body, Configuration)
+        lost = replace(again.body, last_sequence_seen=decode(alone.log[0]).stanza_id)
+        await alone.send(replace(again, body=lost))
+        # A replay for the join, and one for what was lost.
+        await asyncio.to_thread(
+            eventually,
+            lambda: [watched.count(name) for name in names] == [before[0] + 1, before[1] + 1, before[2] + 2],
+            "all of it is counted",
+        )
 
 
 async def test_neither_logs_nor_traces_tell_what_was_said(
