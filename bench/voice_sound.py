@@ -36,6 +36,8 @@ RECORDINGS = ROOT.parent / "shared" / "data" / "speech"
 RESULTS = ROOT / "bench" / "results" / "voice_sound.md"
 LONG = "This is a sentence of a long answer. " * 8
 BARGES, ANSWERS = 20, 5
+BEFORE_WORD = 0.1
+"""Seconds before the first word in the recording."""
 STEP = 120
 """Samples at the client that are judged at once: 5 ms."""
 MOST_GAP, MOST_SILENCE = 30.0, 300.0
@@ -134,9 +136,10 @@ async def gaps_between_sentences(stack: Stack) -> list[float]:
     return values
 
 
-async def barge_ins(stack: Stack) -> list[float]:
-    """From the moment a device knows that she was interrupted to the last sound, in milliseconds."""
+async def barge_ins(stack: Stack) -> tuple[list[float], list[float]]:
+    """From the moment a device knows that she was interrupted to her last sound, and from the first word."""
     values: list[float] = []
+    onsets: list[float] = []
     stack.model.reset()
     stack.model.say(LONG, always=True)
     async with device(stack, "bench-barge", features=("streaming", "voice")) as each:
@@ -148,16 +151,18 @@ async def barge_ins(stack: Stack) -> list[float]:
             await each.say("Speak.")
             await each.hears(StartAnswer)
             await person.hears_her()
+            began = time.perf_counter() + BEFORE_WORD
             saying = asyncio.create_task(person.say(age_of_wisdom()))
             await each.hears(ControlStop)
             stopped = time.perf_counter()
             await saying
             await person.hears_silence(0.5)
             values.append(max(0.0, person.last_loud - stopped) * 1e3)
+            onsets.append((person.last_loud - began) * 1e3)
             await asyncio.sleep(1)
             each.heard.clear()
             each.log[:-1] = []
-    return values
+    return values, onsets
 
 
 def p95(values: list[float]) -> float:
@@ -167,7 +172,7 @@ def p95(values: list[float]) -> float:
 async def measure(stack: Stack) -> bool:
     wrong, changed = await word_error_rates()
     between = await gaps_between_sentences(stack)
-    silence = await barge_ins(stack)
+    silence, onsets = await barge_ins(stack)
     rows = [
         ("words misheard", f"{wrong:.1%}", "", True),
         ("words that differ when what is kept is heard again", f"{changed:.1%}", "5%", changed <= 0.05),
@@ -178,6 +183,8 @@ async def measure(stack: Stack) -> bool:
             f"{MOST_SILENCE:.0f}",
             p95(silence) <= MOST_SILENCE,
         ),
+        ("first word until silent p50, ms", f"{statistics.median(onsets):.0f}", "", True),
+        ("first word until silent p95, ms", f"{p95(onsets):.0f}", "", True),
     ]
     lines = ["| | measured | at most |", "|---|---:|---:|"]
     lines += [f"| {name} | {value}{'' if met else ', missed'} | {most} |" for name, value, most, met in rows]
