@@ -36,7 +36,7 @@ RECORDINGS = ROOT.parent / "shared" / "data" / "speech"
 RESULTS = ROOT / "bench" / "results" / "voice_sound.md"
 LONG = "This is a sentence of a long answer. " * 8
 BARGES, ANSWERS = 20, 5
-BEFORE_WORD = 0.1
+BEFORE_WORD = 0.32
 """Seconds before the first word in the recording."""
 STEP = 120
 """Samples at the client that are judged at once: 5 ms."""
