@@ -48,6 +48,7 @@ async def kill_one_of_each(server: Cluster, reached: asyncio.Queue[int]) -> None
     for kill in (
         lambda: server.agents[0].end(signal.SIGKILL),
         lambda: server.apis[0].end(signal.SIGKILL),
+        lambda: server.pgbouncer.send(signal.SIGKILL),
         lambda: server.nodes[0].process.send(signal.SIGKILL),
     ):
         for _ in range(TALKS + 2):

@@ -48,15 +48,36 @@ async def start_redis(home: Path) -> tuple[Process, int]:
     return process, port
 
 
-async def start_pgbouncer(home: Path, postgres: PostgresServer) -> tuple[Process, int]:
-    """PgBouncer as deployed, before the run's PostgreSQL."""
-    port = ports.choose()
-    command = [str(PROGRAMS / "pgbouncer"), str(_pgbouncer_config(home, port, postgres))]
-    # It does not run as root.
-    identity = "namespace:1000" if os.geteuid() == 0 else "same"
-    process = Process.start(command, log=home / "pgbouncer.log", folder=home, identity=identity)
-    await listening(port)
-    return process, port
+class PgBouncer:
+    """PgBouncer as deployed, before the run's PostgreSQL, and started again whenever it ends.
+
+    That is what systemd does. Debian's 1.18 needs it: a cancel request at the wrong moment ends it.
+    """
+
+    def __init__(self, home: Path, postgres: PostgresServer) -> None:
+        self.port = ports.choose()
+        self._home = home
+        self._config = _pgbouncer_config(home, self.port, postgres)
+        self._process = self._start()
+
+    def _start(self) -> Process:
+        command = [str(PROGRAMS / "pgbouncer"), str(self._config)]
+        # It does not run as root.
+        identity = "namespace:1000" if os.geteuid() == 0 else "same"
+        return Process.start(command, log=self._home / "pgbouncer.log", folder=self._home, identity=identity)
+
+    async def keep(self) -> None:
+        """Until cancelled."""
+        try:
+            while True:
+                await self._process.wait()
+                await asyncio.sleep(0.2)
+                self._process = self._start()
+        finally:
+            await self._process.kill()
+
+    def send(self, number: signal.Signals) -> None:
+        self._process.send(number)
 
 
 def _redis_config(home: Path, port: int) -> Path:
@@ -111,8 +132,10 @@ class Cluster:
         stack.enter_context(self.model)
         redis, redis_port = await start_redis(self.home / "redis")
         stack.push_async_callback(redis.kill)
-        bouncer, bouncer_port = await start_pgbouncer(self.home / "pgbouncer", self._postgres)
-        stack.push_async_callback(bouncer.kill)
+        self.pgbouncer = PgBouncer(self.home / "pgbouncer", self._postgres)
+        keeping = asyncio.create_task(self.pgbouncer.keep())
+        stack.push_async_callback(_end, keeping)
+        await listening(self.pgbouncer.port)
         secret = secrets.token_urlsafe(32)
         for number in range(2):
             node = Node(self.home / f"livekit{number}", redis_port, "cluster", secret)
@@ -122,7 +145,7 @@ class Cluster:
             self.nodes.append(node)
         livekit = await stack.enter_async_context(balancer(*(node.port for node in self.nodes)))
         through = urlsplit(self._postgres.url("x"))._replace(path=self._database)
-        address = through.geturl().replace(f":{self._postgres.port}", f":{bouncer_port}")
+        address = through.geturl().replace(f":{self._postgres.port}", f":{self.pgbouncer.port}")
         self._settings = {
             "ALICIA_DATABASE_URL": address,
             "ALICIA_DATABASE_POOLER": "yes",
@@ -148,6 +171,11 @@ class Cluster:
 
     def _part(self, command: str, *ready: str, **more: str) -> Part:
         return Part(command, self.home, self._settings | more, *ready)
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
 
 
 @asynccontextmanager
