@@ -1,7 +1,7 @@
 """Guesses at what is being said: the right one saves the wait, a wrong one leaves nothing behind."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import cast
@@ -22,6 +22,9 @@ class Begun:
         self.prompt = history.prompt(question.message_id, [], NOON)
         self.prepared = asyncio.Event()
         self.abandoned = asyncio.Event()
+
+    def foresee(self, tell: Callable[[str], None]) -> None:
+        self.tell = tell
 
     async def prepare(self) -> None:
         self.prepared.set()

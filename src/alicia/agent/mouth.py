@@ -63,6 +63,7 @@ class Mouth:
         """Sentences, each with the span that it was said in."""
         self._clips: asyncio.Queue[Clip] = asyncio.Queue(AHEAD)
         self._making: tuple[Clip, asyncio.Task[None]] | None = None
+        self._foreseen: tuple[tuple[str, Manner], asyncio.Task[bytes]] | None = None
         self._playing: Clip | None = None
         self._pushed = 0
         """Samples handed to LiveKit so far."""
@@ -133,6 +134,16 @@ class Mouth:
         """Queue a sentence, unless nobody is to hear it."""
         if not self._silent and sentence.previous_id != self._silenced:
             self._wanted.put_nowait((sentence, tracing.here()))
+
+    def foresee(self, text: str) -> None:
+        """Make the sound of what is likely to be said first, to have it at hand."""
+        spoken = Reader(self._manner.language).read(text)
+        if self._silent or not spoken or not self._synthesiser.cheap:
+            return
+        if self._foreseen is not None:
+            self._foreseen[1].cancel()
+        making = self._tasks.create_task(self._sound(spoken, self._manner))
+        self._foreseen = (spoken, self._manner), making
 
     def hush(self, answer_id: MessageId | None = None) -> Reached | None:
         """Be silent at once and forget what is queued; how far the answer was heard, if any was being said.
@@ -211,6 +222,9 @@ class Mouth:
     async def _make(self, clip: Clip) -> None:
         try:
             with tracing.within(clip.said_in), tracing.span("speech", sentence_id=clip.sentence.id):
+                if sound := await self._foreseen_sound(clip):
+                    clip.add(sound)
+                    return
                 async for sound in self._synthesiser.speak(clip.text, clip.manner):
                     clip.add(sound)
         except ModelUnavailable as error:
@@ -219,6 +233,19 @@ class Mouth:
             await self._audience.voiceless(clip.sentence.previous_id, error)
         finally:
             clip.end()
+
+    async def _foreseen_sound(self, clip: Clip) -> bytes:
+        foreseen, self._foreseen = self._foreseen, None
+        if foreseen is None or foreseen[0] != (clip.text, clip.manner):
+            return b""
+        return await foreseen[1]
+
+    async def _sound(self, text: str, manner: Manner) -> bytes:
+        """All of the sound; nothing when that cannot be made, which is told when it is wanted."""
+        try:
+            return b"".join([sound async for sound in self._synthesiser.speak(text, manner)])
+        except ModelUnavailable:
+            return b""
 
     async def _play_all(self) -> None:
         await self._audible.wait()

@@ -106,6 +106,9 @@ class Senses:
     def say(self, sentence: AssistantSentence) -> None:
         self._mouth.say(sentence)
 
+    def foresee(self, text: str) -> None:
+        self._mouth.foresee(text)
+
     def hush(self, answer_id: MessageId | None = None) -> Reached | None:
         return self._mouth.hush(answer_id)
 

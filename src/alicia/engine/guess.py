@@ -34,6 +34,8 @@ class Guesses:
     def __init__(self, history: History, make: Callable[[Question, History], Answer]) -> None:
         self._history = history
         self._make = make
+        self.foresee: Callable[[str], None] = lambda _: None
+        """Is told the first sentence of an answer that is only supposed."""
         self._guess: _Guess | None = None
         self._tasks = asyncio.TaskGroup()
 
@@ -54,6 +56,7 @@ class Guesses:
         )
         supposed = self._history.supposing(turn)
         guess = _Guess(text, tip, supposed, self._make(question, supposed))
+        guess.answer.foresee(self.foresee)
         guess.task = self._tasks.create_task(self._prepare(guess))
         self._guess = guess
 

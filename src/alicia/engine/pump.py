@@ -1,7 +1,7 @@
 """Reads a model's stream in a task of its own, so that a stop never cuts a write in half."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Generic, TypeVar, cast
 
@@ -18,6 +18,8 @@ class Pump(Generic[T]):
 
     def __init__(self) -> None:
         self.stopped = False
+        self.watch: Callable[[T], None] | None = None
+        """Is shown each item as it comes, before anybody iterates."""
         self._queue: asyncio.Queue[object] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
 
@@ -42,6 +44,8 @@ class Pump(Generic[T]):
             # Closing a model's stream closes the connection to its server, which ends its work.
             async with aclosing(stream) as items:
                 async for item in items:
+                    if self.watch is not None:
+                        self.watch(item)
                     self._queue.put_nowait(item)
             self._queue.put_nowait(_END)
         except Exception as error:  # handed to whoever iterates

@@ -83,6 +83,7 @@ class Talk:
         self._disturb = disturb
         self._settling: asyncio.TimerHandle | None = None
         self._voice: Voice = Mute()
+        guesses.foresee = self._foresee
         self._answer_id: str | None = None
         self._places: dict[str, int] = {}
         """Where in its answer each of the newest sentences begins."""
@@ -165,6 +166,9 @@ class Talk:
         """This is most likely all that is being said: the answer may begin, in secret."""
         if self._answers.idle.is_set() and not self._voice.speaking and not self._history.stale:
             self._guesses.suppose(text, device)
+
+    def _foresee(self, text: str) -> None:
+        self._voice.foresee(text)
 
     async def overhear(self, utterance: Utterance) -> None:
         """Show what is being said, as far as it is known."""

@@ -143,6 +143,17 @@ class Answer:
             self._think()
             self._memories = memories
 
+    def foresee(self, tell: Callable[[str], None]) -> None:
+        """Tell the first sentence as soon as the model has made it; it is neither stored nor sent by that."""
+        splitter = Splitter()
+
+        def watch(delta: Delta) -> None:
+            if isinstance(delta, TextDelta) and (sentences := splitter.feed(delta.text)):
+                self._pump.watch = None
+                tell(sentences[0])
+
+        self._pump.watch = watch
+
     async def abandon(self) -> None:
         """It is not wanted after all."""
         self.stop()

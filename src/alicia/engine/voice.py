@@ -56,6 +56,10 @@ class Voice(Protocol):
         """Queue a sentence; one that nobody would hear is forgotten."""
         ...
 
+    def foresee(self, text: str) -> None:
+        """This is likely to be said next: its sound may be made, but not be heard yet."""
+        ...
+
     def hush(self, answer_id: MessageId | None = None) -> Reached | None:
         """Be silent at once and forget what is queued; how far the answer was heard, if any was being said.
 
@@ -99,6 +103,9 @@ class Mute:
 
     def say(self, sentence: AssistantSentence) -> None:
         """Nobody is there to hear it."""
+
+    def foresee(self, text: str) -> None:
+        """Nobody will hear it."""
 
     def hush(self, answer_id: MessageId | None = None) -> Reached | None:
         return None

@@ -24,6 +24,7 @@ class Hibari:
     """Loads the model with the first text, or with `warm`; one thread does all the work."""
 
     model = MODEL
+    cheap = True
 
     def __init__(self) -> None:
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="hibari")

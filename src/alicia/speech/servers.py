@@ -66,6 +66,8 @@ class TranscriptionServer:
 class SpeechServer:
     """Text-to-speech at `/audio/speech`, as raw samples of 24 kHz."""
 
+    cheap = False
+
     def __init__(
         self, url: str, model: str | None, voice: str | None = None, api_key: str | None = None
     ) -> None:

@@ -26,6 +26,11 @@ class Synthesiser(Protocol):
         """Its name, as it is stored beside what it said."""
         ...
 
+    @property
+    def cheap(self) -> bool:
+        """Whether sound may be made that perhaps nobody will hear."""
+        ...
+
     def speak(self, text: str, manner: Manner) -> AsyncGenerator[bytes, None]:
         """Sound as soon as there is any, in whole samples; ModelUnavailable says why there is no more."""
         ...
