@@ -1,6 +1,7 @@
 """Whatever instant an agent dies at, the journal and the rows say the same."""
 
 import asyncio
+import os
 import random
 import sys
 from pathlib import Path
@@ -21,7 +22,9 @@ APPENDER = Path(__file__).parents[1] / "support" / "appender.py"
 async def killed_at(url: str, talk: Talk, seconds: float) -> bool:
     """Run the appender and kill it so long after it began; whether it came to its end first."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, APPENDER, url, talk.id, str(BODIES), stdout=asyncio.subprocess.PIPE
+        *(sys.executable, APPENDER, url, talk.id, str(BODIES)),
+        env={**os.environ, "PGAPPNAME": talk.id},
+        stdout=asyncio.subprocess.PIPE,
     )
     assert process.stdout
     assert await process.stdout.readline() == b"ready\n"
@@ -30,7 +33,16 @@ async def killed_at(url: str, talk: Talk, seconds: float) -> bool:
     except TimeoutError:
         process.kill()
         await process.wait()
+        await let_go(talk)
         return False
+
+
+async def let_go(talk: Talk) -> None:
+    """Wait until the server, too, has ended what the killed one asked for: its last commit may be late."""
+    sql = "SELECT pid FROM pg_stat_activity WHERE application_name = %s"
+    async with asyncio.timeout(60):
+        while await talk.rows(sql, talk.id):
+            pass
 
 
 @pytest.mark.timeout(240)
