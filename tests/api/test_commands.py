@@ -81,6 +81,12 @@ async def test_memories_are_managed_from_the_terminal(alicia: Terminal, tmp_path
     best, *_ = json.loads(await alicia("memory", "search", "cello", "--json"))
     assert best["id"] == made
     assert "score" in await alicia("memory", "search", "cello")
+    await alicia("memory", "edit", made, "Plays the viola.")
+    assert "Plays the viola." in await alicia("memory", "list", "--tag", "music")
+    assert "Never used." in await alicia("memory", "uses", made)
+    await alicia("memory", "delete", made)
+    assert made not in await alicia("memory", "list")
+    await alicia("memory", "restore", made)
     await alicia("memory", "archive", made)
     assert made in await alicia("memory", "list", "--archived")
     await alicia("memory", "delete", made, "--erase")
@@ -96,6 +102,8 @@ async def test_conversations_are_found_traced_and_erased_from_the_terminal(
     listed = await alicia("conversations", "xylophone")
     assert talk.id in listed
     assert "\x1b" not in listed
+    assert turn.asked in await alicia("memory", "uses", turn.memory)
+    assert json.loads(await alicia("memory", "uses", turn.memory, "--json"))[0]["conversationId"] == talk.id
     shown = await alicia("trace", turn.answer)
     parts = (
         "heard",

@@ -119,6 +119,45 @@ def import_(
 
 
 @memory.command()
+def edit(
+    memory_id: Id,
+    content: Annotated[str, typer.Argument(help="What it says from now on.")],
+    url: Url = None,
+    token: Token = None,
+) -> None:
+    """Correct a memory."""
+    with connected(url, token) as server:
+        server.patch(f"/memories/{memory_id}", content=content)
+
+
+@memory.command()
+def uses(
+    memory_id: Id,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
+    url: Url = None,
+    token: Token = None,
+    as_json: AsJson = False,
+) -> None:
+    """List where a memory was used, stored or changed, latest first."""
+    with connected(url, token) as server:
+        found = server.every(f"/memories/{memory_id}/uses", limit)
+    if as_json:
+        show_json(found)
+        return
+    rows = [
+        (
+            moment(each["createdAt"]),
+            each["action"],
+            "" if each["similarityScore"] is None else f"{each['similarityScore']:.2f}",
+            each["messageId"],
+            each["conversationId"],
+        )
+        for each in found
+    ]
+    show(("when", "", "alike", "message", "conversation"), rows, "Never used.")
+
+
+@memory.command()
 def pin(memory_id: Id, off: Off = False, url: Url = None, token: Token = None) -> None:
     """Have a memory looked at for every answer."""
     with connected(url, token) as server:
@@ -154,3 +193,10 @@ def delete(
     """Forget a memory."""
     with connected(url, token) as server:
         server.delete(f"/memories/{memory_id}", erase=str(erase).lower())
+
+
+@memory.command()
+def restore(memory_id: Id, url: Url = None, token: Token = None) -> None:
+    """Take back that a memory was deleted; one that was erased is gone."""
+    with connected(url, token) as server:
+        server.post(f"/memories/{memory_id}/restore", {})
