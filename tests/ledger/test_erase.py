@@ -7,6 +7,7 @@ import pytest
 from alicia import ids
 from alicia.errors import NotFound
 from alicia.ledger.entries import Entry, Outcome, Recalled, Recording, Spoken
+from alicia.memory.changes import Change
 from alicia.protocol.envelope import decode
 from alicia.protocol.messages import (
     AudioChunk,
@@ -26,6 +27,7 @@ from alicia.storage.changes import listen
 from alicia.storage.memories import Embedding, NewMemory, create_memories, memory
 from alicia.storage.meta import set_meta, user_ref
 from alicia.storage.pool import Pool, make_pool
+from alicia.storage.summaries import MEMORY_TYPE, Stage, source_info
 from support.talk import Talk
 
 SECRET = "xylophone"
@@ -270,6 +272,25 @@ async def test_what_an_agent_says_before_it_hears_of_the_erasure_goes_too(talk: 
     assert await places(talk) == []
     await talk.append(Erasure(conversation_id=talk.id, ids=told))
     assert await talk.ledger.pending_erasures(talk.id) == []
+
+
+async def test_what_an_agent_learns_or_sums_up_before_it_hears_of_the_erasure_goes_too(talk: Talk) -> None:
+    asked, answer = await talk.exchange(f"My {SECRET} is blue.", "Nice.")
+    await talk.ledger.erase_message(talk.user, asked.id)
+    stage = Stage(text=f"The user has a {SECRET}.", through=answer.id, messages=2)
+    summary = NewMemory(
+        content=stage.text,
+        source_type="conversation",
+        source_info=source_info(talk.id, [stage]),
+        memory_type=MEMORY_TYPE,
+    )
+    lesson = NewMemory(content=f"Has a {SECRET}.", memory_type="fact")
+    for learned, source in ((summary, answer.id), (lesson, asked.id)):
+        change = Change(memory_id=ids.new(ids.MemoryId), memory=learned, reason="new")
+        await talk.append(change.entry(talk.id, source))
+    assert set(await places(talk)) >= {"alicia_memory", "alicia_memory_used", "alicia_stanzas"}
+    await talk.ledger.pending_erasures(talk.id)
+    assert await places(talk) == []
 
 
 async def test_what_is_said_in_an_erased_conversation_goes_too(talk: Talk) -> None:

@@ -5,7 +5,8 @@ it. Only a write that has begun is finished first, which takes milliseconds.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Final
 
 import psycopg
@@ -70,6 +71,7 @@ class Afterwards:
         self._quiet = quiet
         self._owner = ""
         self._due = asyncio.Event()
+        self._pausing = asyncio.Lock()
         self._work: asyncio.Task[None] | None = None
         self._storing = False
         self._interrupted = False
@@ -109,6 +111,13 @@ class Afterwards:
             if not self._storing:
                 self._work.cancel()
 
+    @asynccontextmanager
+    async def halted(self) -> AsyncGenerator[None]:
+        """In here nothing is done or written: what was being done has ended, and the next pause waits."""
+        self.put_off()
+        async with self._pausing:
+            yield
+
     @property
     def busy(self) -> bool:
         """Whether something is being done or is due."""
@@ -126,10 +135,11 @@ class Afterwards:
             await self._quiet.wait()
             self._pauses.answered(self)
             await self._pauses.until_free(self)
-            # Somebody may have asked between the end of a wait and now.
-            if self._idle.is_set() and self._quiet.is_set() and self._pauses.free(self):
-                self._due.clear()
-                await self._pause()
+            async with self._pausing:
+                # Somebody may have asked between the end of a wait and now.
+                if self._idle.is_set() and self._quiet.is_set() and self._pauses.free(self):
+                    self._due.clear()
+                    await self._pause()
 
     async def _pause(self) -> None:
         self._interrupted = False

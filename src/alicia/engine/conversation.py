@@ -220,7 +220,11 @@ class Conversation:
                 self._noticed.set()
 
     async def _tell_erasures(self) -> None:
-        if erased := await self._services.ledger.pending_erasures(self.id):
+        if not await self._services.ledger.pending_erasures(self.id):
+            return
+        async with self._afterwards.halted():
+            # Once more: until now a pause may have told again what was erased.
+            erased = await self._services.ledger.pending_erasures(self.id)
             self._answers.forget(erased)
             await self._line.emit(Entry(Erasure(conversation_id=self.id, ids=erased)))
             await self._afterwards.reload()

@@ -44,11 +44,8 @@ async def erase_message(conn: Connection, owner: str, message_id: str) -> Erased
         if not rows:
             raise NotFound(f"There is no message {message_id}.")
         conversation_id: ConversationId = rows[0][0]
-        memories = await _learned_from(conn, owner, [message_id])
-        memories += await _summaries_of(conn, owner, conversation_id)
         erased: Erased = {conversation_id: await empty_messages(conn, [message_id])}
-        _add(erased, await empty_memories(conn, owner, memories))
-        await _forget_retellings(conn, conversation_id)
+        _add(erased, await _empty_retellings(conn, owner, conversation_id, [message_id]))
         return await _finish(conn, erased)
 
 
@@ -124,7 +121,11 @@ async def pending(conn: Connection, conversation_id: ConversationId) -> list[str
             await _empty_conversation(conn, owners[0][0], conversation_id)
         else:
             messages = [erased for erased in waiting if erased.startswith("am_")]
-            waiting = list(dict.fromkeys([*waiting, *await empty_messages(conn, messages)]))
+            if messages:
+                late = await _empty_retellings(conn, owners[0][0], conversation_id, messages)
+                own = late.pop(conversation_id, [])
+                await _finish(conn, late)
+                waiting = list(dict.fromkeys([*waiting, *await empty_messages(conn, messages), *own]))
             await entomb(conn, conversation_id, waiting)
         await forget_meta(conn, waiting)
         await _leave_word(conn, conversation_id, waiting)
@@ -164,6 +165,16 @@ async def _empty_conversation(conn: Connection, owner: str, conversation_id: Con
     erased: Erased = {conversation_id: [conversation_id]}
     _add(erased, await empty_memories(conn, owner, memories))
     return erased
+
+
+async def _empty_retellings(
+    conn: Connection, owner: str, conversation_id: ConversationId, message_ids: list[str]
+) -> Erased:
+    """Empty what may repeat these messages: lessons from them, and the conversation's summary and title."""
+    memories = await _learned_from(conn, owner, message_ids)
+    memories += await _summaries_of(conn, owner, conversation_id)
+    await _forget_retellings(conn, conversation_id)
+    return await empty_memories(conn, owner, memories)
 
 
 async def _learned_from(conn: Connection, owner: str, message_ids: list[str]) -> list[str]:
