@@ -113,7 +113,7 @@ async def test_a_queued_question_that_another_branch_leaves_behind_ends(
         first = conversation.ask("one")
         await first
         assert first.question_id is not None
-        held = stack.model.hold("Slowly.")
+        held = stack.model.hold("Slowly.", when="two")
         conversation.ask("two")
         queued = conversation.ask("three")
         edited = conversation.edit(first.question_id, "another one")
