@@ -34,6 +34,11 @@ def age_of_wisdom() -> bytes:
     return recorded(4.7, 6.5)
 
 
+def is_wisdom(heard: str) -> bool:
+    """Whether `AGE_OF_WISDOM` was understood; a model that knows the book may guess how it goes on."""
+    return heard.lower().startswith(AGE_OF_WISDOM.lower().rstrip("."))
+
+
 def a_cough() -> bytes:
     """A fifth of a second of voice, without a word."""
     return recorded(1.45, 1.65)
