@@ -7,7 +7,7 @@ the day when it is not.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 
 import msgspec
 from msgspec import Struct
@@ -79,6 +79,20 @@ async def keep_in_meta(conn: Connection, conversation_id: str, stages: Sequence[
     await set_meta(conn, conversation_id, META_KEY, msgspec.to_builtins(stages) or None)
 
 
+_UNCOVERED: Final[LiteralString] = """
+          FROM alicia_messages m
+          JOIN alicia_conversations c ON c.id = m.conversation_id
+         WHERE m.conversation_id = %(conversation_id)s
+           AND c.user_id = %(owner)s
+           AND m.superseded_by IS NULL
+           AND m.deleted_at IS NULL
+           AND m.sequence_number > coalesce((SELECT sequence_number
+                                               FROM alicia_messages
+                                              WHERE id = %(after)s
+                                                AND conversation_id = %(conversation_id)s), 0)
+"""
+
+
 async def uncovered(
     conn: Connection, owner: str, conversation_id: str, after: str | None, limit: int
 ) -> list[Message]:
@@ -90,16 +104,9 @@ async def uncovered(
         SELECT m.id, m.conversation_id, m.sequence_number, m.previous_id, m.message_role, m.contents,
                m.local_id, m.server_id, m.sync_status, m.synced_at, m.completion_status, m.audio_id,
                m.superseded_by, m.created_at, m.updated_at, m.deleted_at
-          FROM alicia_messages m
-          JOIN alicia_conversations c ON c.id = m.conversation_id
-         WHERE m.conversation_id = %(conversation_id)s
-           AND c.user_id = %(owner)s
-           AND m.superseded_by IS NULL
-           AND m.deleted_at IS NULL
-           AND m.sequence_number > coalesce((SELECT sequence_number
-                                               FROM alicia_messages
-                                              WHERE id = %(after)s
-                                                AND conversation_id = %(conversation_id)s), 0)
+        """
+        + _UNCOVERED
+        + """
          ORDER BY m.sequence_number
          LIMIT %(limit)s
         """,
@@ -110,19 +117,7 @@ async def uncovered(
 async def count_uncovered(conn: Connection, owner: str, conversation_id: str, after: str | None) -> int:
     """How many live messages there are after the one named."""
     cursor = await conn.execute(
-        """
-        SELECT count(*)
-          FROM alicia_messages m
-          JOIN alicia_conversations c ON c.id = m.conversation_id
-         WHERE m.conversation_id = %(conversation_id)s
-           AND c.user_id = %(owner)s
-           AND m.superseded_by IS NULL
-           AND m.deleted_at IS NULL
-           AND m.sequence_number > coalesce((SELECT sequence_number
-                                               FROM alicia_messages
-                                              WHERE id = %(after)s
-                                                AND conversation_id = %(conversation_id)s), 0)
-        """,
+        "SELECT count(*)" + _UNCOVERED,
         {"conversation_id": conversation_id, "owner": owner, "after": after},
     )
     row = await cursor.fetchone()
