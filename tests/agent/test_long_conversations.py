@@ -1,6 +1,7 @@
 """Conversations that outgrow the model's window: summarised before that, and never cut in silence."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -76,11 +77,13 @@ async def test_older_messages_are_summarised_before_they_no_longer_fit(
         assert "in short:\n- My parrot is called Otto." in prompt[0]["content"]
         assert not left_out(prompt)
         (memory,) = await stored(pool, user)
-        covers = memory.source_info["covers"]
         assert memory.id == trace.memory_id
-        assert f"[The first {covers['messages']} messages" in prompt[0]["content"]
+        told = re.search(r"\[The first (\d+) messages", prompt[0]["content"])
+        assert told is not None
         # What it covers and what is there word for word make up the whole conversation.
-        assert covers["messages"] + len(prompt) - 1 == 2 * 8 - 1
+        assert int(told[1]) + len(prompt) - 1 == 2 * 8 - 1
+        # It may have rolled on since.
+        assert memory.source_info["covers"]["messages"] >= int(told[1])
         assert alone.log == await journal(pool, alone.id)
         retrieved = [each for each in alone.all(MemoryTrace) if each.action == "retrieved"]
         assert retrieved == []
