@@ -6,44 +6,27 @@ import pytest
 
 from alicia import ids
 from alicia.errors import NotFound
-from alicia.ledger.entries import Entry, Outcome, Recalled, Recording, Spoken
+from alicia.ledger.entries import Entry, Recording
 from alicia.memory.changes import Change
 from alicia.protocol.envelope import decode
 from alicia.protocol.messages import (
     AudioChunk,
-    Body,
     ControlStop,
     ControlVariation,
     Erasure,
     MemoryTrace,
-    ReasoningStep,
     Tombstone,
-    ToolUseRequest,
-    ToolUseResult,
-    Transcription,
     UserNote,
 )
 from alicia.storage.changes import listen
-from alicia.storage.memories import Embedding, NewMemory, create_memories, memory
+from alicia.storage.memories import NewMemory, create_memories, memory
 from alicia.storage.meta import set_meta, user_ref
 from alicia.storage.pool import Pool, make_pool
 from alicia.storage.summaries import MEMORY_TYPE, Stage, source_info
 from support.talk import Talk
+from support.turns import TABLES, Turn, exchange
 
 SECRET = "xylophone"
-TABLES = (
-    "alicia_conversations",
-    "alicia_messages",
-    "alicia_sentences",
-    "alicia_audio",
-    "alicia_memory",
-    "alicia_memory_used",
-    "alicia_tool_uses",
-    "alicia_reasoning_steps",
-    "alicia_user_conversation_commentaries",
-    "alicia_meta",
-    "alicia_stanzas",
-)
 
 
 @pytest.fixture
@@ -70,84 +53,13 @@ async def places(talk: Talk, secret: str = SECRET) -> list[str]:
     return found
 
 
-async def tell_all(talk: Talk, secret: str = SECRET) -> tuple[ids.MessageId, ids.MessageId, ids.MemoryId]:
-    """A question and an answer that leave the secret in every table; their ids, and a memory's."""
-    audio_id, memory_id = ids.new(ids.AudioId), ids.new(ids.MemoryId)
-    asked = talk.user_message(f"My {secret}.", audio_id=audio_id)
-    started = talk.start_answer(asked.id)
-    spoken = talk.sentence(started, 1, f"Your {secret}.", final=True)
-    request = ToolUseRequest(
-        conversation_id=talk.id,
-        id=ids.new(ids.ToolUseId),
-        message_id=started.id,
-        sequence=2,
-        tool_name="search",
-        parameters={"q": secret},
-        execution="server",
+async def tell_all(talk: Talk, secret: str = SECRET) -> Turn:
+    """An exchange that leaves the secret in every table, and a stop whose reason it is."""
+    turn = await exchange(talk, secret)
+    await talk.append(
+        ControlStop(conversation_id=talk.id, target_id=turn.answer, stop_type="all", reason=secret)
     )
-    trace = MemoryTrace(
-        conversation_id=talk.id,
-        id=ids.new(ids.MemoryUseId),
-        previous_id=asked.id,
-        memory_id=memory_id,
-        action="stored",
-        content=f"Has a {secret}",
-        metadata={"answerId": started.id, "word": secret},
-    )
-    entries: list[Entry | Body] = [
-        Transcription(conversation_id=talk.id, id=audio_id, text=f"My {secret}.", final=True),
-        Entry(asked, {"source": secret}),
-        Entry(
-            AudioChunk(conversation_id=talk.id, id=audio_id, format="pcm", duration_ms=9),
-            None,
-            Recording(data=secret.encode()),
-        ),
-        started,
-        Entry(
-            trace,
-            None,
-            Recalled(
-                query_prompt=secret,
-                query_prompt_meta={"q": secret},
-                meta={"q": secret},
-                memory=NewMemory(
-                    content=f"Has a {secret}",
-                    tags=[secret],
-                    source_info={"said": secret},
-                    embedding=Embedding(model="mini", vector=[0.5] * 384),
-                ),
-            ),
-        ),
-        ReasoningStep(
-            conversation_id=talk.id,
-            id=ids.new(ids.ReasoningStepId),
-            message_id=started.id,
-            sequence=1,
-            content=f"They said {secret}.",
-        ),
-        request,
-        Entry(
-            ToolUseResult(conversation_id=talk.id, request_id=request.id, success=True, result=secret),
-            None,
-            Outcome(result={"all": secret}),
-        ),
-        Entry(spoken, {"note": secret}, Spoken(meta={"note": secret})),
-        Entry(
-            AudioChunk(conversation_id=talk.id, id=spoken.id, format="pcm", duration_ms=9),
-            None,
-            Recording(data=secret.encode(), meta={"note": secret}),
-        ),
-        ControlStop(conversation_id=talk.id, target_id=started.id, stop_type="all", reason=secret),
-        UserNote(
-            conversation_id=talk.id,
-            id=ids.new(ids.NoteId),
-            message_id=started.id,
-            content=f"On the {secret}.",
-            metadata={"word": secret},
-        ),
-    ]
-    await talk.append(*entries)
-    return asked.id, started.id, memory_id
+    return turn
 
 
 async def test_an_erased_exchange_is_nowhere(talk: Talk) -> None:

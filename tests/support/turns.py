@@ -41,6 +41,15 @@ class Turn(NamedTuple):
 
 
 async def whole_turn(talk: Talk, word: str) -> Turn:
+    """An exchange about this word, and the word in what is kept beside it: the user's voice, a summary."""
+    turn = await exchange(talk, word)
+    async with talk.pool.connection() as conn:
+        await set_meta(conn, user_ref(talk.user), "voice", word)
+        await set_meta(conn, talk.id, "summary", word)
+    return turn
+
+
+async def exchange(talk: Talk, word: str) -> Turn:
     """A spoken question, thought about, answered with a tool, remembered and noted, all about this word."""
     audio_id, memory_id = ids.new(ids.AudioId), ids.new(ids.MemoryId)
     asked = talk.user_message(f"My {word}.", audio_id=audio_id)
@@ -80,23 +89,31 @@ async def whole_turn(talk: Talk, word: str) -> Turn:
         content=f"They said {word}.",
     )
     note = UserNote(
-        conversation_id=talk.id, id=ids.new(ids.NoteId), message_id=answer.id, content=f"A {word}!"
+        conversation_id=talk.id,
+        id=ids.new(ids.NoteId),
+        message_id=answer.id,
+        content=f"A {word}!",
+        metadata={"word": word},
     )
     result = ToolUseResult(conversation_id=talk.id, request_id=request.id, success=True, result=word)
+    recalled = Recalled(
+        query_prompt=word,
+        query_prompt_meta={"q": word},
+        similarity_score=1 / 3,
+        meta={"q": word},
+        memory=memory,
+    )
     await talk.append(
         Transcription(conversation_id=talk.id, id=audio_id, text=f"My {word}.", final=True),
         Entry(asked, {"source": word}),
         Entry(clip, None, Recording(data=word.encode() * 500)),
         answer,
-        Entry(trace, None, Recalled(query_prompt=word, similarity_score=1 / 3, memory=memory)),
+        Entry(trace, None, recalled),
         step,
         request,
         Entry(result, None, Outcome(result={"all": word})),
-        Entry(spoken, None, Spoken(meta={"word": word})),
-        Entry(chunk, None, Recording(data=word.encode() * 700)),
+        Entry(spoken, {"note": word}, Spoken(meta={"word": word})),
+        Entry(chunk, None, Recording(data=word.encode() * 700, meta={"note": word})),
         note,
     )
-    async with talk.pool.connection() as conn:
-        await set_meta(conn, user_ref(talk.user), "voice", word)
-        await set_meta(conn, talk.id, "summary", word)
     return Turn(asked.id, answer.id, memory_id)
