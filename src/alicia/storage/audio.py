@@ -1,7 +1,7 @@
 """Sound: what is known about it, and its bytes in ranges."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal, LiteralString
 
 from msgspec import Struct
 
@@ -62,41 +62,27 @@ async def sentence_sound(
     conn: Connection, owner: str, sentence_id: str, start: int = 0, length: int = 2**30
 ) -> Sound | None:
     """A spoken sentence of this owner's; None when there is no sound, or not theirs."""
-    return await fetch_one(
-        conn,
-        Sound,
-        """
-        SELECT coalesce(s.audio_format, '') AS audio_format, octet_length(s.audio_data) AS size,
-               substring(s.audio_data FROM %(start)s + 1 FOR %(length)s) AS data
-          FROM alicia_sentences s
-          JOIN alicia_messages m ON m.id = s.message_id
-          JOIN alicia_conversations c ON c.id = m.conversation_id
-         WHERE s.id = %(id)s
-           AND s.audio_data IS NOT NULL
-           AND s.deleted_at IS NULL
-           AND c.user_id = %(owner)s
-        """,
-        {"id": sentence_id, "owner": owner, "start": start, "length": length},
-    )
+    params = {"id": sentence_id, "owner": owner, "start": start, "length": length}
+    return await fetch_one(conn, Sound, _RANGE + " FROM alicia_sentences s " + _OWNED, params)
 
 
 async def recorded_sound(
     conn: Connection, owner: str, audio_id: str, start: int = 0, length: int = 2**30
 ) -> Sound | None:
     """A recording of one of this owner's messages; None when there is no sound, or not theirs."""
-    return await fetch_one(
-        conn,
-        Sound,
-        """
-        SELECT coalesce(a.audio_format, '') AS audio_format, octet_length(a.audio_data) AS size,
-               substring(a.audio_data FROM %(start)s + 1 FOR %(length)s) AS data
-          FROM alicia_audio a
-          JOIN alicia_messages m ON m.id = a.message_id
-          JOIN alicia_conversations c ON c.id = m.conversation_id
-         WHERE a.id = %(id)s
-           AND a.audio_data IS NOT NULL
-           AND a.deleted_at IS NULL
-           AND c.user_id = %(owner)s
-        """,
-        {"id": audio_id, "owner": owner, "start": start, "length": length},
-    )
+    params = {"id": audio_id, "owner": owner, "start": start, "length": length}
+    return await fetch_one(conn, Sound, _RANGE + " FROM alicia_audio s " + _OWNED, params)
+
+
+_RANGE: Final[LiteralString] = """
+    SELECT coalesce(s.audio_format, '') AS audio_format, octet_length(s.audio_data) AS size,
+           substring(s.audio_data FROM %(start)s + 1 FOR %(length)s) AS data
+"""
+_OWNED: Final[LiteralString] = """
+    JOIN alicia_messages m ON m.id = s.message_id
+    JOIN alicia_conversations c ON c.id = m.conversation_id
+   WHERE s.id = %(id)s
+     AND s.audio_data IS NOT NULL
+     AND s.deleted_at IS NULL
+     AND c.user_id = %(owner)s
+"""
