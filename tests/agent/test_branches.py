@@ -2,33 +2,20 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 
-import alicia
 from alicia import ids
 from alicia.client import Answer, Branch, Conversation, Refused, Superseded
 from alicia.protocol.envelope import encode
 from alicia.protocol.messages import AssistantSentence, StartAnswer, ToolUseRequest
 from alicia.storage.pool import Pool
+from support.programs import program
 from support.scripted import Script, ToolCall
 from support.stack import Stack
 from support.tables import journal, records, unfinished
 
 pytestmark = pytest.mark.timeout(120)
-
-
-@asynccontextmanager
-async def program(
-    stack: Stack, user: str, conversation_id: str | None = None, **options: Any
-) -> AsyncGenerator[Conversation]:
-    settings: dict[str, Any] = {"token": stack.token(user), "store": ":memory:", "history": True, **options}
-    async with alicia.connect(stack.url, conversation_id, **settings) as conversation:
-        await conversation.caught_up()
-        yield conversation
 
 
 def texts(branch: Branch) -> list[str]:

@@ -2,19 +2,17 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 from livekit import rtc
 
-import alicia
 from alicia.client import ClientTool, Conversation
 from alicia.client.link import Link
 from alicia.protocol.envelope import decode_packet
 from alicia.protocol.messages import ErrorMessage, ToolUseRequest, ToolUseResult
 from alicia.storage.pool import Pool
+from support.programs import program
 from support.scripted import Script, ToolCall
 from support.stack import Stack
 from support.tables import records
@@ -42,16 +40,6 @@ class Lamp:
 
     def tool(self, timeout: float = 60.0) -> ClientTool:
         return ClientTool.of(self.touch, timeout=timeout)
-
-
-@asynccontextmanager
-async def program(
-    stack: Stack, user: str, conversation_id: str | None = None, **options: Any
-) -> AsyncGenerator[Conversation]:
-    settings: dict[str, Any] = {"token": stack.token(user), "store": ":memory:", "history": True, **options}
-    async with alicia.connect(stack.url, conversation_id, **settings) as conversation:
-        await conversation.caught_up()
-        yield conversation
 
 
 def script(stack: Stack, *calls: ToolCall) -> None:
