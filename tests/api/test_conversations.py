@@ -119,6 +119,19 @@ async def test_a_history_is_read_page_by_page_with_the_head_of_the_journal(
     assert (await api.get(f"{at}/{one['id']}")).json() == one
 
 
+async def test_notes_come_with_the_history_until_they_are_erased(api: httpx2.AsyncClient, talk: Talk) -> None:
+    asked, answer = await talk.exchange("Q", "A")
+    note = talk.note(answer.id, "I like this one.")
+    await talk.append(note)
+    at = f"/conversations/{talk.id}/messages"
+    notes = {each["id"]: each["notes"] for each in (await api.get(at)).json()["items"]}
+    assert notes[asked.id] == []
+    (kept,) = notes[answer.id]
+    assert (kept["id"], kept["content"], kept["createdBy"]) == (note.id, "I like this one.", talk.user)
+    assert (await api.delete(f"{at}/{answer.id}")).status_code == 204
+    assert "I like this one." not in (await api.get(at)).text
+
+
 async def test_an_erased_message_leaves_its_conversation(api: httpx2.AsyncClient, talk: Talk) -> None:
     asked, answer = await talk.exchange("My secret.", "I see.")
     at = f"/conversations/{talk.id}/messages"

@@ -98,6 +98,21 @@ async def test_a_history_is_paged_by_key_with_the_head_of_the_same_snapshot(
     assert await message(conn, "stranger", one.id) is None
 
 
+async def test_messages_come_with_the_notes_on_them_oldest_first(talk: Talk, conn: Connection) -> None:
+    asked, answer = await talk.exchange("Q", "A")
+    for content in ("First.", "Second."):
+        await talk.append(talk.note(answer.id, content))
+    found = await history(conn, talk.user, talk.id)
+    assert found
+    question, noted = found.messages
+    assert question.commentaries == []
+    assert [note.content for note in noted.commentaries] == ["First.", "Second."]
+    assert noted.commentaries[0].created_by == talk.user
+    assert noted.commentaries[0].created_at.tzinfo is not None
+    assert await message(conn, talk.user, answer.id) == noted
+    assert await message(conn, talk.user, asked.id) == question
+
+
 async def test_a_trace_holds_all_that_made_a_message(talk: Talk, conn: Connection) -> None:
     audio_id = ids.new(ids.AudioId)
     asked = talk.user_message("Hello.", audio_id=audio_id)

@@ -8,7 +8,7 @@ from psycopg.rows import dict_row
 from alicia import ids
 from alicia.ledger.entries import Entry
 from alicia.ledger.ledger import Ledger, session_of
-from alicia.protocol.messages import AssistantSentence, Body, StartAnswer, UserMessage
+from alicia.protocol.messages import AssistantSentence, Body, StartAnswer, UserMessage, UserNote
 from alicia.protocol.session import AgentSession
 from alicia.storage.pool import Pool
 
@@ -57,6 +57,11 @@ class Talk:
             text=text,
             is_final=final,
             **fields,
+        )
+
+    def note(self, message_id: ids.MessageId, content: str) -> UserNote:
+        return UserNote(
+            conversation_id=self.id, id=ids.new(ids.NoteId), message_id=message_id, content=content
         )
 
     async def exchange(self, question: str, *answer: str) -> tuple[UserMessage, StartAnswer]:

@@ -2,9 +2,9 @@
 
 import httpx2
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 
-from support.browser import OpenTab
+from support.browser import OpenTab, Tab
 from support.long_history import long_history
 from support.stack import Stack
 
@@ -53,6 +53,23 @@ async def test_older_messages_come_while_scrolling_and_what_is_read_stays_in_pla
     assert await tab.page.locator("[data-id]").count() < 100
     await tab.click("To the newest message")
     await expect(tab.page.get_by_role("button", name="To the newest message")).to_have_count(0)
+
+
+async def test_notes_on_old_messages_are_shown_in_a_browser_that_never_saw_them_written(
+    web: Stack, open_tab: OpenTab, long_id: str, browser: Browser
+) -> None:
+    tab = await open_tab(f"{web.url}/#{long_id}")
+    await tab.online()
+    answer = tab.answers.last
+    await tab.click("Add a note", answer)
+    field = tab.page.get_by_label("Your note", exact=True)
+    await field.fill("Worth keeping.")
+    await field.press("Enter")
+    await expect(answer.get_by_role("list", name="Your notes")).to_have_text("Worth keeping.")
+    other = await browser.new_context(service_workers="block")
+    elsewhere = await Tab.open(other, tab.page.url)
+    await expect(elsewhere.answers.last.get_by_role("list", name="Your notes")).to_have_text("Worth keeping.")
+    await other.close()
 
 
 async def test_a_search_leads_far_back(

@@ -22,8 +22,18 @@ MessageId = Annotated[str, Path(pattern=f"^{ids.pattern(ids.MessageId)}$")]
 Completion = Literal["pending", "streaming", "completed", "failed"]
 
 
+class Note(Answer, frozen=True, kw_only=True):
+    """What the user noted on a message."""
+
+    id: str
+    content: str
+    created_by: str
+    meta: dict[str, Any]
+    created_at: Moment
+
+
 class Message(Answer, frozen=True, kw_only=True):
-    """A message as its conversation has it."""
+    """A message as its conversation has it, with the notes on it, oldest first."""
 
     id: Annotated[str, shown("am_V1StGXR8_Z5jdHi6B-myT")]
     conversation_id: str
@@ -36,6 +46,7 @@ class Message(Answer, frozen=True, kw_only=True):
     superseded_by: str | None
     local_id: str | None
     sync_status: Literal["pending", "synced", "conflict"]
+    commentaries: list[Note] = field(name="notes")
     created_at: Moment
     updated_at: Moment
 
@@ -114,16 +125,6 @@ class Audio(Answer, frozen=True, kw_only=True):
     transcription: str | None
     livekit_track_sid: str | None
     transcription_meta: dict[str, Any]
-    created_at: Moment
-
-
-class Note(Answer, frozen=True, kw_only=True):
-    """What the user noted on the message."""
-
-    id: str
-    content: str
-    created_by: str
-    meta: dict[str, Any]
     created_at: Moment
 
 

@@ -10,6 +10,7 @@ interface Row {
   content: string;
   status: "pending" | "streaming" | "completed" | "failed";
   supersededBy: string | null;
+  notes: { id: string; content: string }[];
   createdAt: string;
 }
 
@@ -40,13 +41,14 @@ export class History {
   }
 }
 
-function toMessage({ id, previousId, role, content, status, supersededBy, createdAt }: Row): Message {
+function toMessage({ id, previousId, role, content, status, supersededBy, notes, createdAt }: Row): Message {
   const state = role === "user" ? "sent" : status === "pending" ? "streaming" : status;
   return {
     ...blank(id, role === "user" ? "user" : "assistant", state),
     text: content,
     previousId: previousId ?? undefined,
     supersededBy: supersededBy ?? undefined,
+    notes: notes.map((note) => ({ id: note.id, content: note.content, waiting: false })),
     time: Date.parse(createdAt),
   };
 }

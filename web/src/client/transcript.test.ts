@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 
 import { type Envelope, Type } from "../protocol/messages";
+import { blank } from "./message";
 import { Agent, am, C, question } from "./testing";
 import { Transcript } from "./transcript";
 
@@ -147,6 +148,16 @@ it("notes stand on their message, waiting ones become stored ones", () => {
   expect(transcript.get(am("q"))?.notes).toMatchObject([{ waiting: true }]);
   transcript.apply(agent.says(Type.UserNote, note));
   expect(transcript.get(am("q"))?.notes).toEqual([{ id: "aucc_1", content: "good", waiting: false }]);
+});
+
+it("a note that was heard before its message came is shown once", () => {
+  const transcript = told(new Agent().says(Type.UserNote, { id: `aucc_${"n".repeat(21)}`, messageId: am("old"), content: "Mine." }));
+  const notes = [
+    { id: "aucc_first", content: "Older.", waiting: false },
+    { id: `aucc_${"n".repeat(21)}`, content: "Mine.", waiting: false },
+  ];
+  transcript.prepend([{ ...blank(am("old"), "user", "sent"), notes }]);
+  expect(transcript.get(am("old"))?.notes).toEqual(notes);
 });
 
 it("what is erased is emptied, wherever it stands", () => {

@@ -50,7 +50,11 @@ export class Transcript {
     const later = this.#messages;
     this.#messages = new Map();
     for (const message of older) {
-      if (!later.has(message.id)) this.#messages.set(message.id, { ...message, notes: [...message.notes, ...this.#placed(message.id)] });
+      if (later.has(message.id)) continue;
+      // A note that was heard before its message came may be told a second time with it.
+      const told = new Set(message.notes.map(({ id }) => id));
+      const placed = this.#placed(message.id).filter(({ id }) => !told.has(id));
+      this.#messages.set(message.id, { ...message, notes: [...message.notes, ...placed] });
     }
     for (const message of later.values()) this.#messages.set(message.id, message);
     // Only the older one may know what took its place.
