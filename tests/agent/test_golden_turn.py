@@ -19,6 +19,8 @@ from support.tables import rows
 
 GOLDEN = Path(__file__).with_name("golden_turn.json")
 ID = re.compile(r"\b(ac|ams|am|aa|amu|ar|atu|aucc)_[A-Za-z0-9_-]{21}")
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00")
+MILLISECONDS = re.compile(r'("firstTokenMs"(?:, "ref": "[^"]*", "value")?:? "?)\d+')
 
 TABLES: dict[str, LiteralString] = {
     "alicia_conversations": """
@@ -62,14 +64,14 @@ TABLES: dict[str, LiteralString] = {
 
 
 class Names:
-    """Gives every id a name by the order in which it first appears."""
+    """Gives every id a name by the order in which it first appears, and hides when things were."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
 
     def __call__(self, value: Any) -> Any:
         text = ID.sub(self._name, json.dumps(value, ensure_ascii=False, sort_keys=True))
-        return json.loads(text)
+        return json.loads(MILLISECONDS.sub(r"\g<1>0", MOMENT.sub("a moment", text)))
 
     def _name(self, found: re.Match[str]) -> str:
         count = sum(name.startswith(f"{found[1]}#") for name in self._names.values())

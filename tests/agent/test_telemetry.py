@@ -133,6 +133,7 @@ async def test_a_turn_is_one_trace_and_every_envelope_and_row_names_it(
         told = await http.get(f"{watched.url}/api/v1/messages/{answer.id}/trace", params={"format": "text"})
     assert f"trace {CLIENT[tracing.TRACE_ID]}" in told.text
     assert "calculator" in told.text
+    assert "for the model's first token" in told.text
 
 
 async def test_a_turn_is_counted_and_timed(watched: Watched, user: str) -> None:

@@ -111,9 +111,13 @@ async def test_a_trace_is_told_event_by_event_as_text(api: httpx2.AsyncClient, t
     assert told.headers["content-type"] == "text/plain; charset=utf-8"
     events = [line.split()[2] for line in told.text.splitlines() if line.startswith("  ")]
     assert set(events) == {
-        *("heard", "asked", "answered", "learned", "thought", "tool", "said", "spoke", "ended", "noted")
+        *("heard", "asked", "answered", "learned", "waited", "thought", "tool", "said", "spoke", "ended"),
+        "noted",
     }
     assert events.count("learned") == 1
+    (wait,) = (await api.get(f"/messages/{turn.answer}/trace")).json()["waits"]
+    assert wait["askedAt"] <= wait["firstTokenAt"]
+    assert re.search(rf"for the model's first token .*\[{wait['ref']}\]", told.text)
     for told_of in (turn.asked, turn.answer, turn.memory, 'search {"q":"xylophone"}', "looked for by"):
         assert told_of in told.text
     whole = await api.get(f"/conversations/{talk.id}/trace", params={"format": "text"})
@@ -133,6 +137,7 @@ async def test_a_trace_is_a_page_that_needs_nothing_else_and_runs_nothing(
     assert "<script" not in page.text
     assert "&lt;script&gt;alert(1)" in page.text
     assert not re.search(r"(src|href|url)\s*[=(]", page.text)
+    assert "waited: for the model&#x27;s first token" in page.text
     assert page.text.count("<rect ") == page.text.count("<tr>") - 1
 
 

@@ -15,6 +15,7 @@ from alicia.protocol.messages import (
 )
 from alicia.storage.memories import Embedding, NewMemory
 from alicia.storage.meta import set_meta, user_ref
+from alicia.telemetry.first_token import FirstToken
 from support.talk import Talk
 
 TABLES = (
@@ -51,6 +52,9 @@ async def whole_turn(talk: Talk, word: str) -> Turn:
 
 async def exchange(talk: Talk, word: str) -> Turn:
     """A spoken question, thought about, answered with a tool, remembered and noted, all about this word."""
+    first = FirstToken()
+    first.ask()
+    first.come()
     audio_id, memory_id = ids.new(ids.AudioId), ids.new(ids.MemoryId)
     asked = talk.user_message(f"My {word}.", audio_id=audio_id)
     answer = talk.start_answer(asked.id)
@@ -112,7 +116,7 @@ async def exchange(talk: Talk, word: str) -> Turn:
         step,
         request,
         Entry(result, None, Outcome(result={"all": word})),
-        Entry(spoken, {"note": word}, Spoken(meta={"word": word})),
+        Entry(spoken, {"note": word, **(first.meta() or {})}, Spoken(meta={"word": word})),
         Entry(chunk, None, Recording(data=word.encode() * 700, meta={"note": word})),
         note,
     )

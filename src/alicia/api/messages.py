@@ -137,6 +137,14 @@ class Meta(Answer, frozen=True, kw_only=True):
     created_at: Moment
 
 
+class Wait(Answer, frozen=True, kw_only=True):
+    """From asking the model to its first token; `ref` is the part of the message that was stored next."""
+
+    ref: str
+    asked_at: Moment
+    first_token_at: Moment
+
+
 class Stanza(Answer, frozen=True, kw_only=True):
     """The journal's entry of an envelope about the message or one of its parts."""
 
@@ -158,6 +166,7 @@ class Trace(Answer, frozen=True, kw_only=True):
     memories: list[MemoryUse]
     audio: list[Audio]
     commentaries: list[Note] = field(name="notes")
+    waits: list[Wait]
     meta: list[Meta]
     stanzas: list[Stanza]
 

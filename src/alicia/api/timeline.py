@@ -10,7 +10,7 @@ from alicia.storage.traces import Trace
 from alicia.telemetry import tracing
 
 Heard = Literal["heard", "asked", "noted"]
-Made = Literal["answered", "remembered", "learned", "thought", "tool", "said", "spoke", "ended"]
+Made = Literal["answered", "remembered", "learned", "waited", "thought", "tool", "said", "spoke", "ended"]
 What = Heard | Made
 
 
@@ -26,7 +26,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def events(traces: Sequence[Trace]) -> list[Event]:
-    """What happened in these messages. Times are those at which things were stored."""
+    """What happened in these messages. Times are those at which things were stored, but for the model's."""
     found = [event for trace in traces for event in _of(trace)]
     # A memory that a question prompted is told both of the question and of its answer.
     unique = {(event.what, event.ref, event.start): event for event in found}
@@ -47,6 +47,14 @@ def _of(trace: Trace) -> Iterator[Event]:
     if message.message_role != "assistant":
         yield _at("asked", message.created_at, message.contents, message.id)
     yield from _remembered(trace)
+    for wait in trace.waits:
+        yield Event(
+            what="waited",
+            start=wait.asked_at,
+            end=wait.first_token_at,
+            text="for the model's first token",
+            ref=wait.ref,
+        )
     for step in trace.reasoning:
         yield _at("thought", step.created_at, step.content, step.id)
     for use in trace.tool_uses:

@@ -20,6 +20,7 @@ COLOURS: Final = {
     "asked": "#3b82f6",
     "remembered": "#14b8a6",
     "learned": "#0d9488",
+    "waited": "#d4d4d4",
     "thought": "#a3a3a3",
     "tool": "#f59e0b",
     "said": "#22c55e",

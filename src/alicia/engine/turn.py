@@ -33,6 +33,7 @@ from alicia.protocol.messages import (
 )
 from alicia.storage.tools import ToolUse
 from alicia.telemetry import metrics
+from alicia.telemetry.first_token import FirstToken
 from alicia.telemetry.tracing import Context, past, span
 from alicia.tools.client import ClientTools
 from alicia.tools.decision.calling import CallingModel, Occasion
@@ -103,6 +104,9 @@ class Answer:
         self._say_aloud = say
         self._conversation_id = line.session.conversation_id
         self._pump: Pump[Delta] = Pump()
+        self._pump.watch = self._watch
+        self._first_token = FirstToken()
+        self._foresight: Callable[[Delta], None] | None = None
         self._splitter = Splitter()
         self._text = list(question.said)
         self._said_until = len(question.said)
@@ -149,10 +153,10 @@ class Answer:
 
         def watch(delta: Delta) -> None:
             if isinstance(delta, TextDelta) and (sentences := splitter.feed(delta.text)):
-                self._pump.watch = None
+                self._foresight = None
                 tell(sentences[0])
 
-        self._pump.watch = watch
+        self._foresight = watch
 
     async def abandon(self) -> None:
         """It is not wanted after all."""
@@ -225,6 +229,12 @@ class Answer:
             taken = sum(estimate(message.content) for message in self._prompt)
             self._rounds.make_room(max(self._budget - taken, self._budget // RESULTS_SHARE))
 
+    def _watch(self, delta: Delta) -> None:
+        if isinstance(delta, TextDelta | ReasoningDelta):
+            self._first_token.come()
+        if self._foresight is not None:
+            self._foresight(delta)
+
     def _think(self) -> None:
         """Have the model begin, or go on with what its tools gave."""
         if self._pump.stopped:
@@ -232,6 +242,7 @@ class Answer:
         earlier, text = self._history.before(self.question.message_id)
         occasion = Occasion(message=text, earlier=earlier, hints=self._tools.hints, used=self._rounds.used)
         prompt = [*self._prompt, *self._rounds.messages, *go_on(self.question.said)]
+        self._first_token.ask()
         self._pump.start(
             self._model.stream(prompt, self._rounds.offers(), occasion, max_tokens=self._max_tokens)
         )
@@ -332,7 +343,8 @@ class Answer:
         ]
 
     async def _emit(self, *bodies: Body) -> None:
-        await self._line.emit(*(Entry(body) for body in bodies))
+        first, *rest = bodies
+        await self._line.emit(Entry(first, self._first_token.meta()), *(Entry(body) for body in rest))
         for body in bodies:
             if isinstance(body, AssistantSentence):
                 if body.sequence == 1 and self.question.asked_at is not None:

@@ -1,6 +1,7 @@
 """All that made a message."""
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -20,6 +21,7 @@ from alicia.storage.meta import Meta, meta_of
 from alicia.storage.pool import Connection
 from alicia.storage.rows import fetch_all
 from alicia.storage.tools import ToolUse
+from alicia.telemetry import first_token
 
 
 class Sentence(Struct, frozen=True, kw_only=True):
@@ -82,6 +84,17 @@ class Commentary(Struct, frozen=True, kw_only=True):
     message_content: str | None = None
 
 
+class Wait(Struct, frozen=True, kw_only=True):
+    """For the model's first token, by the agent's clock; after tools were used it is waited for again.
+
+    `ref` is what was stored next: a thought, a sentence, or the message.
+    """
+
+    ref: str
+    asked_at: datetime
+    first_token_at: datetime
+
+
 class Stanza(Struct, frozen=True, kw_only=True):
     """A row of the journal `alicia_stanzas` without its bytes."""
 
@@ -103,6 +116,7 @@ class Trace(Struct, frozen=True, kw_only=True):
     memories: list[MemoryUse]
     audio: list[Audio]
     commentaries: list[Commentary]
+    waits: list[Wait]
     meta: list[Meta]
     stanzas: list[Stanza]
 
@@ -119,6 +133,7 @@ async def trace(conn: Connection, owner: str, message_id: str) -> Trace | None:
     heard = await audio_of_message(conn, message_id)
     noted = await commentaries_on(conn, message_id)
     refs = [message_id, *(row.id for rows in (said, thought, used, remembered, heard, noted) for row in rows)]
+    known = await meta_of(conn, *refs)
     return Trace(
         message=found,
         sentences=said,
@@ -127,9 +142,27 @@ async def trace(conn: Connection, owner: str, message_id: str) -> Trace | None:
         memories=remembered,
         audio=heard,
         commentaries=noted,
-        meta=await meta_of(conn, *refs),
+        waits=waits(known) if found.message_role == "assistant" else [],
+        meta=known,
         stanzas=await stanzas(conn, found.conversation_id, refs),
     )
+
+
+def waits(meta: Sequence[Meta]) -> list[Wait]:
+    """How long the model was waited for, in order, as far as it was noted."""
+    took = {row.ref: row.value for row in meta if row.key == first_token.TOOK}
+    came = [(row.ref, row.value, took.get(row.ref)) for row in meta if row.key == first_token.CAME]
+    found = (_wait(ref, at, milliseconds) for ref, at, milliseconds in came)
+    return sorted(filter(None, found), key=lambda wait: wait.first_token_at)
+
+
+def _wait(ref: str, came: str | None, took: str | None) -> Wait | None:
+    try:
+        at = datetime.fromisoformat(came or "").astimezone(UTC)
+        return Wait(ref=ref, asked_at=at - timedelta(milliseconds=float(took or 0)), first_token_at=at)
+    except (ValueError, OverflowError):
+        # A note on the answer has meta too, and a client may write anything into it.
+        return None
 
 
 async def sentences(conn: Connection, message_id: str) -> list[Sentence]:
