@@ -39,6 +39,23 @@ async def prefer(stack: Stack, user: str, phone: Device, **preferences: Any) -> 
     await phone.hears(Configuration, lambda body: body.preferences == preferences)
 
 
+async def choose(stack: Stack, user: str, phone: Device, **settings: Any) -> None:
+    """Change the user's settings, and wait until the conversation's agent has taken note of them."""
+
+    def told() -> int:
+        return sum(isinstance(each.body, Configuration) for each in phone.heard)
+
+    before = told()
+    async with httpx2.AsyncClient() as http:
+        answer = await http.patch(
+            f"{stack.url}/api/v1/settings",
+            json=settings,
+            headers={"Authorization": f"Bearer {stack.token(user)}"},
+        )
+    assert answer.status_code == 200, answer.text
+    await phone.until(lambda: told() > before)
+
+
 async def test_to_those_who_only_read_nothing_is_said(scripted_stack: Stack, user: str) -> None:
     async with device(scripted_stack, user) as phone:
         await phone.ask("Are you there?")
@@ -68,6 +85,24 @@ async def test_voice_speed_and_silence_are_preferences_that_hold_at_once(
     assert (wanted[0]["voice"], wanted[0]["speed"]) == ("nova", 1.5)
     assert spoken == 1
     assert not [each for each in wanted if "Two" in each["input"]]
+
+
+async def test_settings_hold_in_conversations_that_were_opened_without_preferences(
+    scripted_stack: Stack, user: str
+) -> None:
+    async with device(scripted_stack, user, features=VOICE) as phone:
+        person = Person(phone.room)
+        await choose(scripted_stack, user, phone, voice="nova", speed=1.5)
+        await phone.ask("One.")
+        await person.hears_her()
+    async with device(scripted_stack, user, features=VOICE) as tablet:
+        person = Person(tablet.room)
+        await prefer(scripted_stack, user, tablet, voice="fable")
+        await tablet.ask("Two.")
+        await person.hears_her()
+
+    wanted = [each.json for each in scripted_stack.model.requests if each.route == "speech"]
+    assert {(each["voice"], each["speed"]) for each in wanted} == {("nova", 1.5), ("fable", 1.5)}
 
 
 async def test_what_is_said_is_not_recorded_where_that_is_not_wanted(

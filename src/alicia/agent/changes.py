@@ -61,7 +61,7 @@ async def _round(
     digests: dict[str, str] = {}
     for state in await states(conn, list(here), PENDING_ERASURE):
         digests[state.id] = state.digest
-        changed = known.get(state.id, state.digest) != state.digest
-        if (changed or state.erased or state.id in named) and state.id in here:
+        changed = known.get(state.id, state.digest) != state.digest or named & {state.id, state.user_ref}
+        if (changed or state.erased) and state.id in here:
             here[state.id].notice()
     return digests

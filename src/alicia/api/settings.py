@@ -8,19 +8,18 @@ from alicia.api.calls import Calls
 from alicia.api.problems import documented
 from alicia.api.scope import Conn, User, Writer
 from alicia.api.shapes import NO_NUL, Answer, Json, shown
-from alicia.storage import meta
 from alicia.storage.pool import Connection
 from alicia.storage.switch import memory_is_on, switch_memory
+from alicia.storage.wishes import wish, wishes
 
 routes = Calls("settings")
 
-OFF: Final = "off"
 SPEEDS: Final = (0.5, 2.0)
 Name = Annotated[str, Field(max_length=200, pattern=NO_NUL)]
 
 
 class Settings(Answer, frozen=True, kw_only=True):
-    """Clients hand all but `memory` on to the conversations that they open, as preferences."""
+    """A conversation's own preferences win over these."""
 
     memory: Annotated[bool, shown(about="Whether anything is remembered, or recalled.")]
     recording: Annotated[bool, shown(about="Whether what is spoken is kept as sound.")]
@@ -49,25 +48,22 @@ async def read_settings(user: User, conn: Conn) -> Settings:
 
 @routes.patch("/settings", summary="Change the settings", responses=documented(401, 413, 422, 429, 503))
 async def change_settings(change: SettingsChange, user: Writer, conn: Conn) -> Settings:
-    """Memory is switched at once, in every conversation."""
-    ref = meta.user_ref(user)
+    """They hold at once, in every conversation and on every device."""
     async with conn.transaction():
         for key, value in change.model_dump(exclude_unset=True).items():
             if key == "memory":
                 await switch_memory(conn, user, value is not False)
-            elif key == "recording":
-                await meta.set_meta(conn, ref, key, OFF if value is False else None)
             else:
-                await meta.set_meta(conn, ref, key, value or None)
+                await wish(conn, user, key, value)
     return await _read(conn, user)
 
 
 async def _read(conn: Connection, user: str) -> Settings:
-    stored = await meta.settings(conn, user)
+    made = await wishes(conn, user)
     return Settings(
         memory=await memory_is_on(conn, user),
-        recording=stored.get("recording") != OFF,
-        voice=stored.get("voice"),
-        speed=float(stored.get("speed", 1.0)),
-        language=stored.get("language"),
+        recording=made.recording,
+        voice=made.voice,
+        speed=made.speed,
+        language=made.language,
     )

@@ -35,6 +35,7 @@ from alicia.protocol.messages import (
     Erasure,
 )
 from alicia.protocol.session import AgentSession
+from alicia.storage.audio import unheard_clips
 from alicia.storage.conversations import Conversation as Row
 from alicia.telemetry import metrics
 from alicia.tools.client import ClientTools
@@ -189,12 +190,16 @@ class Conversation:
         row = await self._services.ledger.load(self.id)
         self._line.session = session_of(row)
         self._owner = row.user_id
-        self.talk.settle(owner=row.user_id, preferences=row.preferences)
+        preferences = await self._services.ledger.preferences(row)
+        self.talk.settle(owner=row.user_id, preferences=preferences)
         await self._afterwards.begin(row.user_id)
         async with self._services.pool.connection() as conn:
             questions = await read_questions(conn, self.id)
+            unheard = await unheard_clips(conn, self.id)
         for question in questions:
             self._answers.ask(question)
+        for audio_id in unheard:
+            self._clips.take_up(audio_id)
         log.info("conversation taken on", conversation_id=self.id, unfinished=len(questions))
         await self._tell_erasures()
 
@@ -203,7 +208,7 @@ class Conversation:
             return await read_turns(conn, self._owner or "", self.id)
 
     async def _heed_changes(self) -> None:
-        """Title, status and preferences are set, and things erased, without a stanza: that is given here."""
+        """Titles and wishes change, and things are erased, without a stanza: that is given here."""
         while True:
             await self._noticed.wait()
             self._noticed.clear()
@@ -212,7 +217,7 @@ class Conversation:
             try:
                 await self._tell_erasures()
                 row = await self._services.ledger.load(self.id)
-                self.talk.settle(preferences=row.preferences)
+                self.talk.settle(preferences=await self._services.ledger.preferences(row))
                 await self._line.tell_all(self._configuration(row))
             except DatabaseUnavailable:
                 log.warning("database away", conversation_id=self.id)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+import msgspec
 import psycopg
 from msgspec import Struct
 from psycopg.types.json import Jsonb
@@ -23,6 +24,7 @@ from alicia.protocol.session import AgentSession
 from alicia.storage.conversations import Conversation
 from alicia.storage.pool import Connection, Pool
 from alicia.storage.rows import fetch_one
+from alicia.storage.wishes import wishes
 from alicia.telemetry.tracing import span
 
 T = TypeVar("T")
@@ -108,6 +110,11 @@ class Ledger:
         if found is None:
             raise NotFound(f"There is no conversation {conversation_id}.")
         return found
+
+    async def preferences(self, row: Conversation) -> Map:
+        """What holds in a conversation: its own preferences, and where it has none its user's wishes."""
+        made = await self._run(lambda conn: wishes(conn, row.user_id))
+        return {**msgspec.to_builtins(made), **row.preferences}
 
     async def append(
         self, session: AgentSession, *entries: Entry | Body, accepted: Envelope | None = None

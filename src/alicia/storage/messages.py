@@ -20,7 +20,7 @@ COLUMNS: Final[LiteralString] = """
        FROM alicia_user_conversation_commentaries n
       WHERE n.message_id = m.id
         AND n.deleted_at IS NULL)"""
-"""The fields of a `NotedMessage`. Notes are sought by message: those on other messages cost a page nothing."""
+"""The fields of a `NotedMessage`. Notes are sought by message: those on others cost a page nothing."""
 
 Role: TypeAlias = Literal["user", "assistant", "system"]
 Completion: TypeAlias = Literal["pending", "streaming", "completed", "failed"]
