@@ -1,9 +1,12 @@
-"""`/settings`, and memories that come back."""
+"""`/settings`, `/voices`, and memories that come back."""
 
 import httpx2
 
+from alicia.config import ModelServer
 from alicia.storage.pool import Pool
 from alicia.storage.switch import memory_is_on
+from support.callers import Open, bearer
+from support.scripted import ScriptedServer
 
 DEFAULTS = {"memory": True, "recording": True, "voice": None, "speed": 1.0, "language": None}
 
@@ -22,6 +25,20 @@ async def test_a_setting_that_makes_no_sense_is_refused(api: httpx2.AsyncClient)
     for wrong in ({"speed": 9}, {"speed": "fast"}, {"memory": "no"}, {"colour": "red"}):
         assert (await api.patch("/settings", json=wrong)).status_code == 422
     assert (await api.get("/settings")).json() == DEFAULTS
+
+
+async def test_the_local_model_has_one_voice(api: httpx2.AsyncClient) -> None:
+    assert (await api.get("/voices")).json() == {"items": [{"name": "heart"}], "next": None, "others": False}
+
+
+async def test_the_voices_of_a_speech_server_are_told_where_it_tells_them(
+    serving: Open, user: str, scripted: ScriptedServer
+) -> None:
+    async with serving(tts=ModelServer(scripted.url)) as client:
+        for told, names in ((None, []), ({"voices": ["nova"]}, [{"name": "nova"}])):
+            scripted.voices = told
+            answer = await client.get("/api/v1/voices", headers=bearer(user))
+            assert answer.json() == {"items": names, "next": None, "others": True}
 
 
 async def test_memory_switched_off_is_off_for_the_agent(

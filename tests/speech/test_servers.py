@@ -1,6 +1,7 @@
 """Speech models behind OpenAI-compatible servers, over real HTTP."""
 
 from contextlib import aclosing
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,6 +35,24 @@ async def test_speech_comes_as_it_is_made(scripted: ScriptedServer) -> None:
     assert len(pieces) > 1
     assert all(len(piece) % 2 == 0 for piece in pieces)
     assert b"".join(pieces) == tone("Hello.")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [["nova", "fable"], {"voices": ["nova", "fable"]}, {"data": [{"id": "nova"}, {"name": "fable"}]}],
+    ids=["list", "voices", "data"],
+)
+async def test_a_server_that_tells_its_voices_is_understood(scripted: ScriptedServer, told: Any) -> None:
+    scripted.voices = told
+    async with aclosing(SpeechServer(scripted.url, None)) as server:
+        assert await server.voices() == ["nova", "fable"]
+
+
+@pytest.mark.parametrize("told", [None, {}, {"voices": 7}, "nova", 7])
+async def test_a_server_that_does_not_tell_its_voices_has_none(scripted: ScriptedServer, told: Any) -> None:
+    scripted.voices = told
+    async with aclosing(SpeechServer(scripted.url, None)) as server:
+        assert await server.voices() == []
 
 
 async def test_a_server_that_fails_is_named_with_the_setting_to_look_at(scripted: ScriptedServer) -> None:

@@ -59,6 +59,7 @@ def create_app(config: Config, embedder: Embedder | None = None) -> FastAPI:
                 rooms=rooms,
                 embedder=embedder,
                 searcher=Searcher(pool, embedder),
+                text_to_speech=config.tts,
             )
             watching = tasks.create_task(rooms.watch(agents_of))
             with scrape.pool_use(pool.get_stats):

@@ -18,6 +18,7 @@ from alicia.api import (
     tokens,
     tools,
     traces,
+    voices,
 )
 from alicia.api.calls import schemas
 from alicia.api.problems import MEDIA_TYPE, ProblemDetails
@@ -38,6 +39,7 @@ ROUTERS: Final = (
     tools.routes,
     session.routes,
     settings.routes,
+    voices.routes,
     archive.routes,
 )
 

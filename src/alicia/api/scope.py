@@ -10,6 +10,7 @@ from alicia.api.auth import Auth, Caller
 from alicia.api.limits import Limits
 from alicia.api.problems import Problem
 from alicia.api.rooms import Rooms
+from alicia.config import ModelServer
 from alicia.errors import ModelUnavailable
 from alicia.ledger.ledger import Ledger
 from alicia.memory.embeddings import Embedder
@@ -38,6 +39,8 @@ class Services:
     rooms: Rooms
     embedder: Embedder
     searcher: Searcher
+    text_to_speech: ModelServer | None = None
+    """None: the local model."""
     limits: Limits = field(default_factory=Limits)
 
 

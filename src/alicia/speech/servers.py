@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from typing import Final
 from urllib.parse import urlsplit
 
+import msgspec
 import openai
 
 from alicia.errors import ModelUnavailable
@@ -13,6 +14,7 @@ from alicia.speech.sound import wav
 from alicia.speech.synthesiser import Manner
 
 TIMEOUT: Final = 20.0
+LIST_TIMEOUT: Final = 3.0
 CHUNK: Final = 4800
 """Bytes that are handed on at once: a tenth of a second."""
 
@@ -82,6 +84,14 @@ class SpeechServer:
     async def warm(self) -> None:
         """Nothing to load here."""
 
+    async def voices(self) -> list[str]:
+        """The names of its voices; none where it has no call that tells them, as OpenAI has none."""
+        client = self._client.with_options(timeout=LIST_TIMEOUT, max_retries=0)
+        try:
+            return _names(await client.get("/audio/voices", cast_to=object))
+        except openai.OpenAIError:
+            return []
+
     async def speak(self, text: str, manner: Manner) -> AsyncGenerator[bytes, None]:
         rest = b""
         try:
@@ -102,3 +112,23 @@ class SpeechServer:
                 f"The text-to-speech server at {self._url} did not answer ({type(error).__name__}): see "
                 "ALICIA_TTS_URL, ALICIA_TTS_MODEL and ALICIA_TTS_API_KEY."
             ) from error
+
+
+class _Named(msgspec.Struct):
+    id: str = ""
+    name: str = ""
+
+
+class _Listed(msgspec.Struct):
+    voices: list[str | _Named] = []
+    data: list[str | _Named] = []
+
+
+def _names(told: object) -> list[str]:
+    """The names in a list of voices, or in one under the keys that servers use for it."""
+    try:
+        listed = msgspec.convert(told, list[str | _Named] | _Listed)
+    except msgspec.ValidationError:
+        return []
+    found = listed.voices or listed.data if isinstance(listed, _Listed) else listed
+    return [each if isinstance(each, str) else each.id or each.name for each in found]

@@ -29,6 +29,8 @@ class ScriptedServer:
         self.context_window = context_window
         self.dimensions = dimensions
         self.api_key: str | None = None
+        self.voices: Any = None
+        """What it tells of its voices; None: nothing."""
         """When set, requests with another key get 401."""
         self.heard = "This is a scripted transcription."
         """What every recording says for which no answer was written."""
@@ -185,6 +187,8 @@ class ScriptedServer:
                 await self._transcribe(request, reply)
             case "/audio/speech":
                 await self._speak(request.json, reply)
+            case "/audio/voices" if self.voices is not None:
+                await reply.json(self.voices)
             case "/models":
                 if await self._interlude("models", "", reply) is not None:
                     entry = {"id": self.model, "object": "model", "created": 0, "owned_by": "test"}
