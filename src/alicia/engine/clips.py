@@ -27,7 +27,7 @@ class Clips:
         self._services = services
         self._talk = talk
         self._parts: dict[str, dict[int, bytes]] = {}
-        self._whole: asyncio.Queue[tuple[AudioChunk, str]] = asyncio.Queue()
+        self._whole: asyncio.Queue[tuple[AudioId, str | None]] = asyncio.Queue()
 
     def accept(self, chunk: AudioChunk) -> AudioChunk:
         """Take a part in before it is stored; what of it may be stored. RemoteProtocolError says why not."""
@@ -48,32 +48,41 @@ class Clips:
     def stored(self, chunk: AudioChunk, device: str) -> None:
         """A part is stored; with the last one the clip is heard."""
         if chunk.is_last or chunk.sequence is None:
-            self._whole.put_nowait((chunk, device))
+            self._whole.put_nowait((AudioId(chunk.id), device))
+
+    def take_up(self, audio_id: AudioId) -> None:
+        """Hear a clip that another agent has stored and did not come to."""
+        self._whole.put_nowait((audio_id, None))
 
     async def run(self) -> None:
         """Until cancelled."""
         while True:
-            chunk, device = await self._whole.get()
+            audio_id, device = await self._whole.get()
             try:
-                await self._hear(chunk, device)
+                await self._hear(audio_id, device)
             except ModelUnavailable as error:
                 await self._talk.deaf(error)
+                await self._settle(audio_id)
 
-    async def _hear(self, chunk: AudioChunk, device: str) -> None:
+    async def _settle(self, audio_id: AudioId) -> None:
+        """Nothing comes of this clip, so no later agent need try: its sender was told to send another."""
+        await self._talk.hear_nothing(Utterance(audio_id=audio_id, text=""))
+
+    async def _hear(self, audio_id: AudioId, device: str | None) -> None:
         transcriber = self._services.transcriber
-        sound = b"".join(self._parts.pop(chunk.id, {}).values())
-        if self._talk.wishes.recording:
-            # The first parts may have been taken by another agent.
-            async with self._services.pool.connection() as conn:
-                sound = await clip_sound(conn, chunk.id) or sound
+        sound = b"".join(self._parts.pop(audio_id, {}).values())
+        # The first parts may have been taken by another agent; what is not to be kept is only here.
+        async with self._services.pool.connection() as conn:
+            sound = await clip_sound(conn, audio_id) or sound
         if transcriber is None or not sound:
             return
         heard = await transcriber.transcribe(sound, self._talk.wishes.language)
         if heard is None:
-            await self._talk.unreadable(chunk.id)
+            await self._talk.unreadable(audio_id)
+            await self._settle(audio_id)
             return
         utterance = Utterance(
-            audio_id=AudioId(chunk.id),
+            audio_id=audio_id,
             text=heard.text,
             confidence=heard.confidence,
             language=heard.language,

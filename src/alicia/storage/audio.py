@@ -58,6 +58,30 @@ async def clip_sound(conn: Connection, audio_id: str) -> bytes | None:
     return row[0] if row else None
 
 
+async def unheard_clips(conn: Connection, conversation_id: str) -> list[AudioId]:
+    """The clips that devices sent whole to a conversation and that nobody transcribed, oldest first."""
+    cursor = await conn.execute(
+        """
+        SELECT a.id
+          FROM alicia_audio a
+         WHERE a.message_id IS NULL
+           AND a.transcription IS NULL
+           AND a.audio_data IS NOT NULL
+           AND a.deleted_at IS NULL
+           AND EXISTS (SELECT
+                         FROM alicia_stanzas
+                        WHERE conversation_id = %s
+                          AND ref = a.id
+                          AND client_stanza_id IS NOT NULL)
+           AND (EXISTS (SELECT FROM alicia_meta WHERE ref = a.id AND key = 'isLast' AND value = 'true')
+                OR NOT EXISTS (SELECT FROM alicia_meta WHERE ref = a.id AND key = 'sequence'))
+         ORDER BY a.created_at, a.id
+        """,
+        (conversation_id,),
+    )
+    return [AudioId(row[0]) for row in await cursor.fetchall()]
+
+
 async def sentence_sound(
     conn: Connection, owner: str, sentence_id: str, start: int = 0, length: int = 2**30
 ) -> Sound | None:
