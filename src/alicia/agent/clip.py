@@ -1,9 +1,11 @@
 """A sentence's sound while it is made and played."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Final
 
 from alicia.protocol.messages import AssistantSentence
+from alicia.protocol.values import Map
 from alicia.speech.sound import Recorder
 from alicia.speech.synthesiser import RATE, Manner
 from alicia.telemetry.tracing import Span
@@ -24,6 +26,8 @@ class Clip:
         self.said_in = said_in
         self.text = text
         self.manner = manner
+        self.wanted_at = datetime.now(UTC)
+        self.sounded_at: datetime | None = None
         self.offset = 0
         """The first sample that is still to be played."""
         self.dropped = False
@@ -65,6 +69,11 @@ class Clip:
             return len(whole)
         reached = len(whole) * samples // length if length else 0
         return len(whole[:reached].rpartition(" ")[0].rstrip())
+
+    def times(self) -> Map:
+        """When it was wanted, and when the first of it was on its way to the listeners."""
+        told = {"wantedAt": self.wanted_at, "soundedAt": self.sounded_at}
+        return {name: at.isoformat() for name, at in told.items() if at is not None}
 
     async def recording(self) -> tuple[bytes, int]:
         """All of the sound as it is kept, and its length in milliseconds; waits until all is made."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterable, Callable
+from datetime import UTC, datetime
 from typing import Final, Protocol
 
 import structlog
@@ -9,6 +10,7 @@ from livekit import rtc
 from livekit.agents import Agent, AgentSession, ModelSettings, StopResponse, inference, llm, stt
 from livekit.agents.voice import UserStateChangedEvent, io
 from livekit.agents.voice.events import ErrorEvent
+from msgspec.structs import replace
 
 from alicia import ids
 from alicia.agent.tape import Tape
@@ -17,6 +19,7 @@ from alicia.errors import ModelUnavailable
 from alicia.speech.backchannel import is_backchannel
 from alicia.speech.listener import Listener
 from alicia.speech.segments import RATE
+from alicia.speech.turn_end import USUAL, heed
 
 log = structlog.get_logger(__name__)
 
@@ -117,6 +120,9 @@ class Ear(Agent):
         self._audio_id = ids.new(ids.AudioId)
         self._heard = ""
         """What is sure of the turn so far."""
+        self._newest = ""
+        """What is known of the turn, sure or not, and since when."""
+        self._known_at: datetime | None = None
         self._language: str | None = None
         self._has_words = False
         self._interrupting: asyncio.Task[None] | None = None
@@ -139,6 +145,7 @@ class Ear(Agent):
             vad=inference.VAD(),
             turn_handling={
                 "turn_detection": inference.TurnDetector(version="v1-mini"),
+                "endpointing": USUAL,
                 "interruption": {"mode": "vad", "resume_false_interruption": False},
                 "preemptive_generation": {"enabled": False},
             },
@@ -187,6 +194,7 @@ class Ear(Agent):
     ) -> AsyncIterable[stt.SpeechEvent]:
         async for event in Agent.default.stt_node(self, audio, model_settings):
             self._recognised(event)
+            heed(self.session, event)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
             yield event
 
     def _recognised(self, event: stt.SpeechEvent) -> None:
@@ -197,6 +205,8 @@ class Ear(Agent):
             self._heard = text
         if not data.text:
             return
+        if text != self._newest:
+            self._newest, self._known_at = text, datetime.now(UTC)
         self._has_words = True
         self._overheard.put_nowait(self._utterance(text))
         if self._mind.speaking and not is_backchannel(text):
@@ -234,9 +244,13 @@ class Ear(Agent):
     async def on_user_turn_completed(self, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage) -> None:
         text = (new_message.text_content or "").strip()
         confidence = new_message.transcript_confidence
+        sure_at = datetime.now(UTC)
         recording, duration_ms = self._tape.take()
-        utterance = self._utterance(text, confidence or None, duration_ms)
-        self._heard, self._has_words, self._audio_id = "", False, ids.new(ids.AudioId)
+        utterance = replace(
+            self._utterance(text, confidence or None, duration_ms), known_at=self._known_at, sure_at=sure_at
+        )
+        self._heard = self._newest = ""
+        self._has_words, self._audio_id = False, ids.new(ids.AudioId)
         while not self._overheard.empty():
             self._overheard.get_nowait()
         if self._interrupting is not None:

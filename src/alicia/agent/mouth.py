@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections import deque
+from datetime import UTC, datetime
 from typing import Final, Protocol
 
 import structlog
@@ -260,6 +261,7 @@ class Mouth:
             if clip.dropped:
                 return
             if clip.offset == 0:
+                clip.sounded_at = datetime.now(UTC)
                 self._sounding.append((self._pushed, clip))
                 self._tasks.create_task(self._announce(clip))
             clip.offset += FRAME
@@ -278,6 +280,6 @@ class Mouth:
             return
         sound, duration_ms = await clip.recording()
         if sound:
-            meta: Map = {"model": self._synthesiser.model, "speed": clip.manner.speed}
+            meta: Map = {"model": self._synthesiser.model, "speed": clip.manner.speed, **clip.times()}
             with tracing.within(clip.said_in):
                 await self._audience.spoken(clip.sentence.id, sound, duration_ms, self._track_sid, meta)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
@@ -50,6 +51,10 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     took: float = 0.0
     """Seconds that its text took to be recognised."""
+    known_at: datetime | None = None
+    """When its words were known."""
+    sure_at: datetime | None = None
+    """When it was sure that nothing more follows."""
     device: str | None = None
     """The identity of the device that heard it."""
 
@@ -82,6 +87,8 @@ class Talk:
         self._quiet.set()
         self._disturb = disturb
         self._settling: asyncio.TimerHandle | None = None
+        self._noticed_at: datetime | None = None
+        """When somebody began to talk into what she says, as far as can be told."""
         self._voice: Voice = Mute()
         guesses.foresee = self._foresee
         self._answer_id: str | None = None
@@ -156,10 +163,12 @@ class Talk:
 
     def pause(self) -> None:
         """Somebody may want to say something."""
+        self._noticed_at = datetime.now(UTC)
         self._voice.pause()
 
     def resume(self) -> None:
         """It was nothing."""
+        self._noticed_at = None
         self._voice.resume()
 
     def guess(self, text: str, device: str | None) -> None:
@@ -187,7 +196,7 @@ class Talk:
             content=utterance.text,
             audio_id=utterance.audio_id,
         )
-        heard = Heard(transcription_meta={"model": utterance.model} if utterance.model else {})
+        heard = Heard(transcription_meta=_made(utterance))
         entries = [Entry(self._transcription(utterance, final=True), private=heard), Entry(message)]
         if recording and self.wishes.recording:
             chunk = AudioChunk(
@@ -206,7 +215,7 @@ class Talk:
 
     async def hear_nothing(self, utterance: Utterance) -> None:
         """Nothing is said in a recording: it has its transcription, but there is no message."""
-        heard = Heard(transcription_meta={"model": utterance.model})
+        heard = Heard(transcription_meta=_made(utterance))
         await self._line.emit(Entry(self._transcription(utterance, final=True), private=heard))
 
     async def unreadable(self, audio_id: str) -> None:
@@ -227,9 +236,10 @@ class Talk:
             self._answers.stop(running)
             if reached is None or reached.answer_id != running:
                 stops.append(self._cut(running, None))
+        noticed, self._noticed_at = self._noticed_at or datetime.now(UTC), None
         if not stops:
             return
-        await self._line.emit(*map(Entry, stops))
+        await self._line.emit(*(Entry(stop, {"noticedAt": noticed.isoformat()}) for stop in stops))
         try:
             # What is said next hangs on the answer that it interrupts, so that must have ended.
             await asyncio.wait_for(self._answers.idle.wait(), PATIENCE)
@@ -289,3 +299,12 @@ class Talk:
                 originating_id=originating_id,
             )
         )
+
+
+def _made(utterance: Utterance) -> Map:
+    """By which model it was transcribed, and what of the user's wait that was; for the operator."""
+    times = {"knownAt": utterance.known_at, "sureAt": utterance.sure_at}
+    told: Map = {name: at.isoformat() for name, at in times.items() if at is not None}
+    if utterance.took:
+        told["tookMs"] = round(utterance.took * 1000)
+    return {"model": utterance.model, **told} if utterance.model else told
