@@ -1,35 +1,27 @@
-"""The table and the picture of bench/voice_turn.py."""
+"""The tables and the picture of bench/voice_turn.py."""
 
+import json
 import statistics
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from voice_parts import PARTS, Turn
 
 RESULTS = Path(__file__).parent / "results"
-COLOURS = ("#5b8def", "#8f7bea", "#3fb68b", "#b9bfc9")
-PARTS = ("end of turn and speech to text", "recall and first sentence", "voice and network")
+COLOURS = ("#5b8def", "#2f6bd8", "#8f7bea", "#d98a3d", "#3fb68b", "#c95f7b", "#7d8794")
+PLAIN = "#b9bfc9"
 MOST_RATIO, MOST_HUSH = 1.0, 0.3
-
-
-@dataclass
-class Turn:
-    """One spoken turn with Alicia; seconds after the end of speech."""
-
-    total: float
-    sure: float
-    """The user's message is stored and here."""
-    sentence: float
-    """The first sentence is stored and here."""
-    hushed: float
-    """From asking for silence to the last sound."""
-    interims: int
-
-    def as_map(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @property
-    def parts(self) -> tuple[float, float, float]:
-        return self.sure, self.sentence - self.sure, self.total - self.sentence
+MODELS = {
+    "scripted": "a scripted language model: 0.35 s to its first word, 0.06 s for each one after it",
+    "small": "SmolLM2-135M, on the same two cores",
+    "large": "Qwen2.5-Coder-1.5B, on the same two cores",
+}
+COUNTED = """The parts are taken from what Alicia stores of each turn (`GET /api/v1/messages/{id}/trace`) and,
+for the end of speech and the first sound, from the client's clock; those of a turn add up to its total. A
+part is what the user waits for it: speech to text, recall, the model and the voice work already while the end
+of the turn is uncertain, and of that only what is left afterwards is counted. Network is from handing the
+first sound to LiveKit until it is loud at the client; the way of the user's voice to the agent is in the
+end-of-turn wait. Both sessions end a turn by the same rules (`src/alicia/speech/turn_end.py`)."""
 
 
 def p50(values: list[float]) -> float:
@@ -40,63 +32,111 @@ def p95(values: list[float]) -> float:
     return statistics.quantiles(values, n=20)[-1]
 
 
-def report(held: dict[str, list[Any]]) -> bool:
-    """Write both; whether the limits are met."""
-    turns, plain = [Turn(**each) for each in held["alicia"]], [float(each) for each in held["plain"]]
-    total = [each.total for each in turns]
-    rows = [("plain AgentSession", plain), ("Alicia", total)]
-    rows += [(f"… {name}", [each.parts[index] for each in turns]) for index, name in enumerate(PARTS)]
-    rows.append(("asked for silence until there is", [each.hushed for each in turns]))
-    lines = [
-        f"{len(turns)} turns each, in ms after the end of speech:",
-        "",
-        "| | p50 | p95 |",
-        "|---|---:|---:|",
-    ]
-    lines += [f"| {name} | {p50(values) * 1e3:.0f} | {p95(values) * 1e3:.0f} |" for name, values in rows]
-    limits = (
-        ("p50, Alicia / plain", p50(total) / p50(plain), MOST_RATIO),
-        ("p95, Alicia / plain", p95(total) / p95(plain), MOST_RATIO),
-        ("silence p95, s", p95([each.hushed for each in turns]), MOST_HUSH),
-    )
-    lines += ["", "| limit | measured | at most |", "|---|---:|---:|"]
+class Run:
+    """What was measured with one language model."""
+
+    def __init__(self, size: str, path: Path) -> None:
+        held = json.loads(path.read_text())
+        self.size = size
+        self.turns = [Turn(**each) for each in held["alicia"]]
+        self.plain = [float(each) for each in held["plain"]]
+        self.total = [each.total for each in self.turns]
+
+    @property
+    def limits(self) -> list[tuple[str, float, float]]:
+        hushed = [each.hushed for each in self.turns]
+        return [
+            ("p50, Alicia / plain", p50(self.total) / p50(self.plain), MOST_RATIO),
+            ("p95, Alicia / plain", p95(self.total) / p95(self.plain), MOST_RATIO),
+            ("asked for silence until there is, p95, s", p95(hushed), MOST_HUSH),
+        ]
+
+    def parts(self) -> list[list[float]]:
+        return [list(each) for each in zip(*(turn.parts for turn in self.turns), strict=True)]
+
+    @property
+    def mean_parts(self) -> list[float]:
+        return [statistics.fmean(values) for values in self.parts()]
+
+    def text(self) -> str:
+        rows = [("plain AgentSession", self.plain), ("Alicia", self.total)]
+        rows += [(f"… {name}", values) for name, values in zip(PARTS, self.parts(), strict=True)]
+        works = [turn.work for turn in self.turns]
+        early = sum(turn.cut for turn in self.turns)
+        hidden = [(name, [work[name] for work in works]) for name in works[0]]
+        return "\n\n".join(
+            [
+                f"## With {MODELS[self.size]}",
+                f"{len(self.turns)} turns of Alicia and {len(self.plain)} of the plain session, "
+                f"in ms after the end of speech ({early} of Alicia's were taken for over too early):",
+                _table(rows),
+                "How long the work took, whether anybody waited for it or not:",
+                _table(hidden),
+                _limits(self.limits),
+            ]
+        )
+
+
+def _table(rows: list[tuple[str, list[float]]]) -> str:
+    lines = ["| | mean | p50 | p95 |", "|---|---:|---:|---:|"]
+    for name, values in rows:
+        figures = (statistics.fmean(values), p50(values), p95(values))
+        lines.append(f"| {name} | " + " | ".join(f"{figure * 1e3:.0f}" for figure in figures) + " |")
+    return "\n".join(lines)
+
+
+def _limits(limits: list[tuple[str, float, float]]) -> str:
+    lines = ["| limit | measured | at most |", "|---|---:|---:|"]
     lines += [
         f"| {name} | {value:.2f}{'' if value <= most else ', missed'} | {most} |"
         for name, value, most in limits
     ]
-    text = "\n".join(lines)
-    print(text)
+    return "\n".join(lines)
+
+
+def report(paths: Mapping[str, Path]) -> bool:
+    """Write all that was measured; whether the limits are met."""
+    runs = [Run(size, path) for size, path in paths.items() if path.exists()]
+    text = "\n\n".join(run.text() for run in runs)
+    print(text, flush=True)
     RESULTS.joinpath("voice_turn.md").write_text(
-        f"# A turn in speech\n\n`bench/voice_turn.py`\n\n{text}\n\n![the parts of a turn](voice_turn.svg)\n"
+        f"# A turn in speech\n\n`bench/voice_turn.py`\n\n{COUNTED}\n\n{text}\n\n"
+        "![the parts of a turn](voice_turn.svg)\n"
     )
-    RESULTS.joinpath("voice_turn.svg").write_text(picture(turns, plain))
-    return all(value <= most for _, value, most in limits)
+    RESULTS.joinpath("voice_turn.svg").write_text(picture(runs))
+    return all(value <= most for run in runs for _, value, most in run.limits)
 
 
-def picture(turns: list[Turn], plain: list[float]) -> str:
-    """Stacked bars of the medians, the plain session's as one."""
-    parts = [p50([each.parts[index] for each in turns]) for index in range(len(PARTS))]
-    scale = 560 / max(sum(parts), p50(plain))
-    shapes = [_bar(0, 60, p50(plain) * scale, COLOURS[3], f"{p50(plain) * 1e3:.0f} ms")]
-    x = 0.0
-    for value, colour in zip(parts, COLOURS, strict=False):
-        shapes.append(_bar(x, 120, value * scale, colour, f"{value * 1e3:.0f}"))
-        x += value * scale
-    for index, (name, colour) in enumerate(zip(PARTS, COLOURS, strict=False)):
-        at = 20 + index * 220
-        shapes.append(f'<rect x="{at}" y="180" width="12" height="12" fill="{colour}"/>')
-        shapes.append(f'<text x="{at + 18}" y="191">{name}</text>')
+def picture(runs: list[Run]) -> str:
+    """Stacked bars of the means, which add up; the plain session's as one."""
+    widest = max(max(sum(run.mean_parts), statistics.fmean(run.plain)) for run in runs)
+    scale, shapes, y = 540 / widest, list[str](), 50
+    for run in runs:
+        mean = statistics.fmean(run.plain)
+        shapes.append(f'<text x="16" y="{y + 21}">plain, {run.size}</text>')
+        shapes.append(_bar(0, y, mean * scale, PLAIN, f"{mean * 1e3:.0f} ms"))
+        shapes.append(f'<text x="16" y="{y + 61}">Alicia, {run.size}</text>')
+        x = 0.0
+        for value, colour in zip(run.mean_parts, COLOURS, strict=True):
+            shapes.append(_bar(x, y + 40, value * scale, colour, f"{value * 1e3:.0f}"))
+            x += value * scale
+        shapes.append(f'<text x="{146 + x:.0f}" y="{y + 61}">{sum(run.mean_parts) * 1e3:.0f} ms</text>')
+        y += 96
+    for index, (name, colour) in enumerate(zip(PARTS, COLOURS, strict=True)):
+        x, row = 16 + index % 4 * 180, y + 8 + index // 4 * 22
+        shapes.append(f'<rect x="{x}" y="{row}" width="12" height="12" fill="{colour}"/>')
+        shapes.append(f'<text x="{x + 18}" y="{row + 11}">{name}</text>')
+    height = y + 60
     body = "\n".join(shapes)
     return (
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 210" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 {height}" '
         'font-family="sans-serif" font-size="13">\n'
-        '<rect width="720" height="210" fill="white"/>\n'
-        '<text x="20" y="28" font-size="15">From the end of speech to the first sound, median</text>\n'
-        '<text x="20" y="81">plain</text>\n<text x="20" y="141">Alicia</text>\n'
+        f'<rect width="760" height="{height}" fill="white"/>\n'
+        '<text x="16" y="28" font-size="15">From the end of speech to the first sound, mean</text>\n'
         f"{body}\n</svg>\n"
     )
 
 
 def _bar(x: float, y: int, width: float, colour: str, label: str) -> str:
-    text = f'<text x="{80 + x + 4:.0f}" y="{y + 21}" fill="white">{label}</text>' if width > 40 else ""
-    return f'<rect x="{80 + x:.0f}" y="{y}" width="{width:.0f}" height="32" fill="{colour}"/>{text}'
+    text = f'<text x="{140 + x + 4:.0f}" y="{y + 21}" fill="white">{label}</text>' if width > 34 else ""
+    return f'<rect x="{140 + x:.1f}" y="{y}" width="{width:.1f}" height="32" fill="{colour}"/>{text}'

@@ -1,17 +1,17 @@
 """From the end of speech to the first sound of the answer: Alicia beside a plain AgentSession.
 
-Same models, same machine, same recordings, in one run; the plain session (bench/plain_voice.py) stores
-nothing and has its preemptive generation on. The two take turns in blocks, so that whatever else the machine
-does falls on both. Recordings come from ../shared/data/speech where that exists, else from the speech model's
-wheel.
+Same speech models, same language model, same machine, same recordings, in one run; the plain session
+(bench/plain_voice.py) stores nothing and has its preemptive generation on. Both end a turn by the same
+settings. The two take turns in blocks, so that whatever else the machine does falls on both. Recordings come
+from ../shared/data/speech where that exists, else from the speech model's wheel.
 
     python bench/voice_turn.py [TURNS] [small|large|scripted]
 
 Both use the same language model: a local one, or a scripted one that takes 0.35 s for its first word and
 0.06 s for each that follows, for machines on which a real one would drown everything else.
 
-Several runs add up: each appends to bench/out/voice_turn.json, and the table and the picture in bench/results
-are of all turns in it. Remove the file to begin anew.
+After each block the turns so far stand in bench/out and the tables and the picture in bench/results, so a run
+that is cut short was not in vain. A run begins anew; what was measured with another model stays.
 """
 
 import asyncio
@@ -26,10 +26,11 @@ import wave
 from collections.abc import AsyncGenerator, Generator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import httpx2
 import numpy as np
 from livekit import api, rtc
 
@@ -38,8 +39,9 @@ from alicia.local import ports
 from alicia.local.weights import QWEN, SMOLLM2
 from alicia.protocol.messages import (
     AssistantSentence,
+    AudioChunk,
     ControlStop,
-    Transcription,
+    StartAnswer,
     UserMessage,
 )
 from support import ground
@@ -49,36 +51,46 @@ from support.scripted import Pause, Script, Text
 from support.servers import LiveKitServer
 from support.speech import Person, recorded
 from support.stack import Stack
-from voice_report import Turn, report
+from voice_parts import Turn, turn
+from voice_report import report
 
 ROOT = Path(__file__).parents[1]
 RECORDINGS = ROOT.parent / "shared" / "data" / "speech"
-OUT = ROOT / "bench" / "out" / "voice_turn.json"
+OUT = ROOT / "bench" / "out"
+SIZES = ("scripted", "small", "large")
 BLOCK = 10
 ANSWER = "That is a good question. There is more than one answer to it. Let me think about it for a while."
 PATIENCE = 30.0
 LOUD = 300
 
 
-def utterances() -> dict[str, bytes]:
-    """Short pieces of human speech, cut right after the last word."""
-    found: dict[str, bytes] = {}
-    for name in ("goforward", "austen-0880", "austen-0890", "austen-0930"):
+class Utterance(NamedTuple):
+    """A piece of human speech, and what its microphone picked up after the last word."""
+
+    words: bytes
+    rest: bytes
+
+
+def utterances() -> list[Utterance]:
+    """Short sentences. The fall of the voice at their end is left whole: it tells that they are over."""
+    found = [recorded(4.7, 6.65)]
+    for name in ("goforward", "austen-0880", "austen-0930"):
         path = RECORDINGS / f"{name}.wav"
         if path.exists():
             with wave.open(str(path)) as file:
-                found[name] = file.readframes(file.getnframes())
-    if not found:
+                found.append(file.readframes(file.getnframes()))
+    if len(found) == 1:
         print("no ../shared/data/speech: measuring with the recording in the speech model's wheel")
-        found = {"best": recorded(0.9, 4.75), "wisdom": recorded(4.75, 6.45), "season": recorded(13.2, 14.9)}
-    return {name: _trimmed(pcm) for name, pcm in found.items()}
+        found += [recorded(24.4, 26.6), recorded(15.1, 17.4)]
+    return [_parted(pcm) for pcm in found]
 
 
-def _trimmed(pcm: bytes) -> bytes:
+def _parted(pcm: bytes) -> Utterance:
     samples = np.frombuffer(pcm, np.int16)
     level = np.abs(samples[: len(samples) // 160 * 160].reshape(-1, 160)).max(axis=1)
     voiced = np.flatnonzero(level > level.max() * 0.08)
-    return samples[: (voiced[-1] + 1) * 160].tobytes()
+    end = 2 * 160 * int(voiced[-1] + 1)
+    return Utterance(pcm[:end], pcm[end:])
 
 
 class Ears:
@@ -101,7 +113,7 @@ class Ears:
     async def _listen(self, track: rtc.Track) -> None:
         async for event in rtc.AudioStream.from_track(track=track, sample_rate=24_000, num_channels=1):
             if np.abs(np.frombuffer(event.frame.data, np.int16)).max(initial=0) > LOUD:
-                self.last = time.perf_counter()
+                self.last = time.time()
                 if self.first is not None and not self.first.done():
                     self.first.set_result(self.last)
 
@@ -109,43 +121,43 @@ class Ears:
         left = seconds
         while left > 0:
             await asyncio.sleep(left)
-            left = self.last + seconds - time.perf_counter()
+            left = self.last + seconds - time.time()
 
 
-async def _hear_answer(person: Person, ears: Ears, pcm: bytes) -> tuple[float, float]:
+async def _hear_answer(person: Person, ears: Ears, said: Utterance) -> tuple[float, float]:
     """Speak; when the last word was out, and when the answer began to sound."""
     ears.first = asyncio.get_running_loop().create_future()
-    await person.say(pcm)
-    ended = time.perf_counter()
+    await person.say(said.words, said.rest)
+    ended = time.time()
     return ended, await asyncio.wait_for(ears.first, PATIENCE)
 
 
-async def alicia_turn(each: Device, person: Person, ears: Ears, pcm: bytes) -> Turn:
-    arrivals: dict[str, float] = {}
-
-    async def watch() -> None:
-        for kind in (UserMessage, AssistantSentence):
-            await each.hears(kind)
-            arrivals[kind.__name__] = time.perf_counter()
-
-    watching = asyncio.create_task(watch())
-    ended, first = await _hear_answer(person, ears, pcm)
-    await watching
-    sentence = (await each.hears(AssistantSentence)).previous_id
-    began = time.perf_counter()
-    await each.submit(ControlStop(conversation_id=each.id, target_id=sentence, stop_type="all"))
-    await each.closed(sentence)
+async def alicia_turn(stack: Stack, each: Device, person: Person, ears: Ears, said: Utterance) -> Turn:
+    ended, first = await _hear_answer(person, ears, said)
+    # On a machine that cannot keep up a turn may end in the middle; what was said last is answered.
+    question = each.all(UserMessage)[-1]
+    start = await each.hears(StartAnswer, lambda body: body.previous_id == question.id)
+    sentence = await each.hears(AssistantSentence, lambda body: body.previous_id == start.id)
+    began = time.time()
+    await each.submit(ControlStop(conversation_id=each.id, target_id=start.id, stop_type="all"))
+    await each.closed(start.id)
+    await each.hears(AudioChunk, lambda chunk: chunk.id == sentence.id)
     await ears.silence()
-    turn = Turn(
-        total=first - ended,
-        sure=arrivals["UserMessage"] - ended,
-        sentence=arrivals["AssistantSentence"] - ended,
-        hushed=max(0.0, ears.last - began),
-        interims=sum(isinstance(body.body, Transcription) for body in each.heard),
-    )
+    hushed = max(0.0, ears.last - began)
+    traces = [await _trace(stack, each, of) for of in (question.id, start.id)]
+    cut = len(each.all(UserMessage)) - 1
     each.heard.clear()
     each.log[:-1] = []
-    return turn
+    return turn(ended, first, hushed, cut, *traces)
+
+
+async def _trace(stack: Stack, each: Device, message_id: str) -> Any:
+    """All that is stored of a message."""
+    user = each.room.identity.rpartition(":")[0]
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {stack.token(user)}"}) as http:
+        answer = await http.get(f"{stack.url}/api/v1/messages/{message_id}/trace")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
 
 
 @asynccontextmanager
@@ -171,33 +183,40 @@ async def plain(livekit: LiveKitServer, name: str) -> AsyncGenerator[tuple[Parti
         yield someone, person, ears
 
 
-def kept() -> dict[str, list[Any]]:
-    """The turns of earlier runs."""
-    return json.loads(OUT.read_text()) if OUT.exists() else {"alicia": [], "plain": []}
+class Results:
+    """The turns of a run, kept after each block."""
+
+    def __init__(self, size: str) -> None:
+        self.path = OUT / f"voice_turn_{size}.json"
+        self.held: dict[str, list[Any]] = {"alicia": [], "plain": []}
+
+    def keep(self, block: dict[str, list[Any]]) -> bool:
+        """Write tables and picture of all that is there; whether the limits are met."""
+        for name, values in block.items():
+            self.held[name] += values
+        self.path.write_text(json.dumps(self.held))
+        return report({each: OUT / f"voice_turn_{each}.json" for each in SIZES})
 
 
-def keep(block: dict[str, list[Any]]) -> None:
-    """Add a block of turns, so that a run which is cut short was not in vain."""
-    held = kept()
-    OUT.write_text(json.dumps({name: held[name] + values for name, values in block.items()}))
-
-
-async def measure(stack: Stack, livekit: LiveKitServer, name: str, turns: int) -> None:
-    speech = list(utterances().values())
+async def measure(stack: Stack, livekit: LiveKitServer, name: str, turns: int, results: Results) -> bool:
+    speech, met, began = utterances(), True, time.monotonic()
     for start in range(0, turns, BLOCK):
-        results: dict[str, list[Any]] = {"alicia": [], "plain": []}
+        block: dict[str, list[Any]] = {"alicia": [], "plain": []}
+        numbers = range(start, min(start + BLOCK, turns))
         async with alicia(stack) as (each, person, ears):
-            for number in range(start, min(start + BLOCK, turns)):
-                pcm = speech[number % len(speech)]
-                results["alicia"].append((await alicia_turn(each, person, ears, pcm)).as_map())
+            for number in numbers:
+                said = speech[number % len(speech)]
+                block["alicia"].append((await alicia_turn(stack, each, person, ears, said)).as_map())
         async with plain(livekit, name) as (someone, person, ears):
-            for number in range(start, min(start + BLOCK, turns)):
+            for number in numbers:
                 ended, first = await _hear_answer(person, ears, speech[number % len(speech)])
-                results["plain"].append(first - ended)
+                block["plain"].append(first - ended)
                 await someone.send(b"hush")
                 await ears.silence()
-        keep(results)
-        print(f"{start + len(results['plain'])} of {turns} turns", flush=True)
+        met = results.keep(block)
+        minutes = (time.monotonic() - began) / 60
+        print(f"{numbers.stop} of {turns} turns each, {minutes:.1f} minutes", flush=True)
+    return met
 
 
 @contextmanager
@@ -218,7 +237,7 @@ def program(*command: str, env: dict[str, str] | None = None, ready: str, log: P
         process.wait()
 
 
-def run(turns: int, size: str) -> None:
+def run(turns: int, size: str) -> bool:
     opened = ground.Ground(durable=True)
     opened.open()
     try:
@@ -235,7 +254,7 @@ def run(turns: int, size: str) -> None:
             bot = str(ROOT / "bench" / "plain_voice.py")
             key = (livekit.url, livekit.api_key, livekit.api_secret)
             parts.enter_context(program(bot, *key, *model, name, ready="registered", log=home / "plain.log"))
-            asyncio.run(measure(stack, livekit, name, turns))
+            return asyncio.run(measure(stack, livekit, name, turns, Results(size)))
     finally:
         opened.close()
 
@@ -255,9 +274,9 @@ def _language_model(size: str, home: Path, parts: ExitStack) -> dict[str, str]:
 
 def main() -> None:
     turns, size = int(sys.argv[1]) if len(sys.argv) > 1 else 100, (sys.argv[2:] or ["small"])[0]
-    OUT.parent.mkdir(exist_ok=True)
-    run(turns, size)
-    sys.exit(0 if report(kept()) else 1)
+    assert size in SIZES, __doc__
+    OUT.mkdir(exist_ok=True)
+    sys.exit(0 if run(turns, size) else 1)
 
 
 if __name__ == "__main__":

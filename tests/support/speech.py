@@ -60,7 +60,7 @@ class Person:
 
     def __init__(self, participant: Participant) -> None:
         self._participant = participant
-        self._words: asyncio.Queue[bytes] = asyncio.Queue()
+        self._words: asyncio.Queue[tuple[bytes, asyncio.Event]] = asyncio.Queue()
         self._heard: list[Samples] = []
         self._arrival = asyncio.Condition()
         self._speaking: asyncio.Task[None] | None = None
@@ -93,10 +93,13 @@ class Person:
         for sid in list(me.track_publications):
             await me.unpublish_track(sid)
 
-    async def say(self, pcm: bytes) -> None:
-        """Speak; returns when the last of it is on its way."""
-        self._words.put_nowait(pcm)
-        await self._words.join()
+    async def say(self, pcm: bytes, rest: bytes = b"") -> None:
+        """Speak; returns when the last of it is on its way, though the `rest` follows without a gap."""
+        said = asyncio.Event()
+        self._words.put_nowait((pcm, said))
+        if rest:
+            self._words.put_nowait((rest, asyncio.Event()))
+        await said.wait()
 
     @property
     def heard(self) -> Samples:
@@ -126,15 +129,15 @@ class Person:
     async def _speak(self, source: rtc.AudioSource) -> None:
         began, count = time.monotonic(), 0
         while True:
-            pcm = b"" if self._words.empty() else self._words.get_nowait()
+            pcm, said = (b"", None) if self._words.empty() else self._words.get_nowait()
             frames: Sequence[bytes] = [pcm[i : i + 2 * FRAME] for i in range(0, len(pcm), 2 * FRAME)]
             for frame in frames or [b""]:
                 await source.capture_frame(rtc.AudioFrame(frame.ljust(2 * FRAME, b"\0"), RATE, 1, FRAME))
                 count += 1
                 # A microphone delivers what it hears when it hears it, not before.
                 await asyncio.sleep(max(0.0, began + count * 0.02 - time.monotonic()))
-            if pcm:
-                self._words.task_done()
+            if said is not None:
+                said.set()
 
     def _subscribed(self, track: rtc.Track, *_: object) -> None:
         if track.kind == rtc.TrackKind.KIND_AUDIO:
