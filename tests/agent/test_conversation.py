@@ -111,6 +111,7 @@ async def test_a_model_that_fails_in_mid_answer_leaves_what_was_said(
         error = await alone.hears(ErrorMessage)
         assert (error.code, error.recoverable, error.originating_id) == (503, True, answer_id)
         assert error.message.endswith("ask again in a moment.")
+        await alone.closed(answer_id)
         assert await message(pool, answer_id) == ("This much was said.", "failed")
         stack.model.say("Back again.")
         await alone.ask("Still there?")
@@ -121,9 +122,9 @@ async def test_a_model_that_is_killed_in_mid_answer_does_not_harm_the_next_one(
 ) -> None:
     stack.model.chat(Script(Text("Said before the cut. And"), Cut()))
     async with device(stack, user) as alone:
-        closing = await alone.closed(await alone.ask("Hi"))
-        assert closing.status == "failed"
+        answer_id = await alone.ask("Hi")
         assert (await alone.hears(ErrorMessage)).code == 503
+        assert (await alone.closed(answer_id)).status == "failed"
         stack.model.say("Well again.")
         assert (await alone.closed(await alone.ask("And now?"))).status == "completed"
 

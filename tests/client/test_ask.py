@@ -86,6 +86,7 @@ async def test_an_answer_that_breaks_off_fails_and_the_next_one_works(stack: Sta
         with pytest.raises(AnswerFailed) as failed:
             await answer
         assert (failed.value.text, answer.status) == ("This much.", "failed")
+        assert str(failed.value).startswith("The connection to the model at ")
         assert (await conversation.ask("Again?")).endswith("\nAgain?")
 
 

@@ -15,9 +15,8 @@ from alicia.engine.broadcast import Broadcast
 from alicia.engine.history import History
 from alicia.engine.prompt import Turn
 from alicia.engine.turn import Answer, Question
-from alicia.errors import ErrorCode, ModelUnavailable
-from alicia.ids import ConversationId, MessageId
-from alicia.protocol.messages import ErrorMessage, UserMessage
+from alicia.ids import MessageId
+from alicia.protocol.messages import UserMessage
 from alicia.telemetry import metrics, tracing
 
 log = structlog.get_logger(__name__)
@@ -189,23 +188,7 @@ class Answers:
                 used=answer.used,
             )
         )
-        if answer.failure is not None:
-            metrics.model_errors.inc()
-            await self._line.tell_all(_failure(answer.failure, answer.id, conversation_id))
 
 
 _all: Final[WeakSet[Answers]] = WeakSet()
 metrics.questions_waiting.set_function(lambda: sum(each.waiting for each in _all))
-
-
-def _failure(error: Exception, answer_id: str, conversation_id: ConversationId) -> ErrorMessage:
-    expected = isinstance(error, ModelUnavailable)
-    reason = f"{error}".rstrip(".") + "." if expected else "Something went wrong; the operator's log has it."
-    return ErrorMessage(
-        conversation_id=conversation_id,
-        code=ErrorCode.UNAVAILABLE if expected else ErrorCode.INTERNAL,
-        message=f"{reason} What was said so far is kept: ask again in a moment.",
-        severity="error",
-        recoverable=True,
-        originating_id=answer_id,
-    )

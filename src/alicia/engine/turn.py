@@ -17,7 +17,7 @@ from alicia.engine.prompt import estimate
 from alicia.engine.pump import Pump
 from alicia.engine.sentences import Splitter
 from alicia.engine.tool_rounds import Asked, ToolRounds
-from alicia.errors import ModelUnavailable
+from alicia.errors import ErrorCode, ModelUnavailable
 from alicia.ledger.entries import Entry
 from alicia.ledger.entries import Recalled as Found
 from alicia.llm.messages import Delta, Message, ReasoningDelta, TextDelta, ToolCall
@@ -27,6 +27,7 @@ from alicia.protocol.messages import (
     AssistantMessage,
     AssistantSentence,
     Body,
+    ErrorMessage,
     MemoryTrace,
     ReasoningStep,
     StartAnswer,
@@ -91,7 +92,6 @@ class Answer:
         self.question = question
         self.id = question.answer_id
         self.status: AnswerStatus = "completed"
-        self.failure: Exception | None = None
         self.superseded = question.superseded
         self._user_id = user_id
         self._line = line
@@ -253,11 +253,28 @@ class Answer:
                 await self._use(calls)
                 self._think()
         except ModelUnavailable as error:
-            log.warning("model failed", message_id=self.id, reason=str(error))
-            self.failure, self.status = error, "failed"
+            self.status = "failed"
+            if not self._pump.stopped:
+                await self._tell_failure(error)
         if self._pump.stopped:
-            self.failure, self.status = None, "stopped"
+            self.status = "stopped"
         await self._emit(*self._closing(self.status))
+
+    async def _tell_failure(self, error: ModelUnavailable) -> None:
+        """Before the answer is closed: whoever follows it to its end then knows why it ended."""
+        log.warning("model failed", message_id=self.id, reason=str(error))
+        metrics.model_errors.inc()
+        reason = f"{error}".rstrip(".")
+        await self._line.tell_all(
+            ErrorMessage(
+                conversation_id=self._conversation_id,
+                code=ErrorCode.UNAVAILABLE,
+                message=f"{reason}. What was said so far is kept: ask again in a moment.",
+                severity="error",
+                recoverable=True,
+                originating_id=self.id,
+            )
+        )
 
     async def _listen(self) -> list[ToolCall]:
         """Pass on what the model says until it has ended; what it wants to use before it goes on."""
