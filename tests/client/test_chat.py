@@ -16,19 +16,20 @@ from typing import Any
 
 import pytest
 
-from support.scripted import Script, ToolCall
+from support.scripted import Cut, Script, ToolCall
 from support.stack import Stack
 from support.up import environment
 
 PATIENCE = 60.0
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
+_CONTROL = re.compile(r"…\x1b\[0m\r\x1b\[K|\x1b\[[0-9;?]*[A-Za-z]|\r")
+"""What is not to be read, and the mark that is taken back when words come."""
 
 
 class Person:
     """Somebody at a terminal: types, and waits for what appears after what was seen last."""
 
     def __init__(self, arguments: list[str], env: Mapping[str, str]) -> None:
-        self.seen = ""
+        self.seen = self._shown = ""
         self._read = 0
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         pid, self._terminal = pty.fork()
@@ -66,7 +67,8 @@ class Person:
             except OSError:
                 data = b""
             assert data, f"the program ended without {text!r}:\n{self.seen}"
-            self.seen += _CONTROL.sub("", self._decoder.decode(data))
+            self._shown += self._decoder.decode(data)
+            self.seen = _CONTROL.sub("", self._shown)
         before, self._read = self._read, found + len(text)
         return self.seen[before : self._read]
 
@@ -101,10 +103,12 @@ def person(arguments: list[str], tmp_path: Path) -> Iterator[Person]:
     someone.leaves()
 
 
-def pipe(arguments: list[str], text: str, home: Path) -> subprocess.CompletedProcess[str]:
+def pipe(
+    arguments: list[str], text: str, home: Path, settings: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "alicia.cli.main", *arguments],
-        env=environment(home, {}),
+        env=environment(home, settings or {}),
         input=text,
         capture_output=True,
         text=True,
@@ -139,7 +143,23 @@ def test_json_has_a_line_for_each_event_and_names_the_conversation(
     assert again.stdout.endswith("And now?\n")
 
 
-def test_a_script_learns_that_an_answer_failed(stack: Stack, arguments: list[str], tmp_path: Path) -> None:
+def test_a_script_learns_why_an_answer_failed(stack: Stack, arguments: list[str], tmp_path: Path) -> None:
+    stack.model.chat(Script("This much. And then ", Cut()))
+    done = pipe(arguments, "Hello\n", tmp_path)
+    assert (done.returncode, done.stdout) == (1, "This much.\n")
+    assert done.stderr.startswith("alicia: The connection to the model at ")
+
+
+def test_the_environment_names_the_server_and_the_token(stack: Stack, user: str, tmp_path: Path) -> None:
+    stack.model.say("It is green.")
+    named = {"ALICIA_URL": stack.url, "ALICIA_TOKEN": stack.token(user)}
+    done = pipe(["chat"], "What is tea?\n", tmp_path, named)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "It is green.\n", "")
+
+
+def test_a_script_learns_that_there_is_no_such_conversation(
+    stack: Stack, arguments: list[str], tmp_path: Path
+) -> None:
     done = pipe([*arguments, "ac_nonsense"], "Hello\n", tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("alicia: expected ac_")
@@ -175,6 +195,17 @@ def test_control_c_stops_the_answer_and_not_the_program(stack: Stack, person: Pe
     assert person.waits_for_the_end() == 0
 
 
+def test_a_mark_stands_where_words_will_come(stack: Stack, person: Person) -> None:
+    held = stack.model.hold("It is green.")
+    person.sees("/help\n")
+    person.types("What is tea?\r")
+    person.sees("What is tea?\n…")
+    held.release(4)
+    # One character less than before stands on the screen.
+    person.sees("t is green.\n")
+    assert "…" not in person.seen
+
+
 def test_what_is_typed_during_an_answer_counts(stack: Stack, person: Person) -> None:
     held = stack.model.hold("This was said. This was not.")
     held.release(4)
@@ -204,9 +235,11 @@ def test_answers_and_messages_can_be_replaced_and_read_again(stack: Stack, perso
     person.types("/edit What is coffee?\r")
     person.sees("It is brown.\n")
     person.types("/branches\r")
-    person.sees("1  What is tea?\n")
-    person.sees("2  What is tea?\n")
-    person.sees("3  What is coffee?  ← now\n")
+    person.sees("1  What is tea? → It is green.\n")
+    person.sees("2  What is tea? → It is black.\n")
+    person.sees("3  What is coffee? → It is brown.  ← now\n")
+    person.types("/branches 4\r")
+    person.sees("there is no 4; /branches N shows one of them")
     person.types("/branches 1\r")
     person.sees("› What is tea?\nIt is green.\n")
     person.types("/history\r")

@@ -4,15 +4,15 @@ from typing import Annotated
 
 import typer
 
+from alicia.cli.manage.server import Token, Url
+
 
 def chat(
     conversation: Annotated[
         str | None, typer.Argument(help="A conversation to go on with (ac_…); a new one if left out.")
     ] = None,
-    url: Annotated[
-        str | None, typer.Option(help="The server; by default the one that ALICIA_HOST and ALICIA_PORT name.")
-    ] = None,
-    token: Annotated[str | None, typer.Option(help="The bearer token, if the server asks for one.")] = None,
+    url: Url = None,
+    token: Token = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print every event of the answers as a line of JSON.")
     ] = False,
@@ -33,7 +33,8 @@ def chat(
     logging.disable(logging.CRITICAL)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     config = Config.from_environ()
-    open_ = functools.partial(connect, url or config.url, token=token, store=config.home / "client")
+    server = url or config.api_url or config.url
+    open_ = functools.partial(connect, server, token=token or config.token, store=config.home / "client")
     if json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.exit(asyncio.run(pipe(open_(conversation), as_events=json)))
 

@@ -1,4 +1,4 @@
-"""The server that the managing commands speak to."""
+"""The server that commands speak to."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -58,12 +58,13 @@ def tool_line(request: ToolUseRequest, result: ToolUseResult) -> str:
 
 
 def branch_lines(branches: Sequence[Branch]) -> list[str]:
-    """The branches by number, each with the first message that it does not share with all others."""
+    """The branches by number, each with what it does not share with all others."""
     shared = set[MessageId].intersection(*({each.id for each in branch.messages} for branch in branches))
     lines: list[str] = []
     for number, branch in enumerate(branches, 1):
-        own = next((each for each in branch.messages if each.id not in shared), branch.messages[-1])
-        lines.append(f"{number:>2}  {short(own.text)}{'  ← now' if branch.live else ''}")
+        own = [each for each in branch.messages if each.id not in shared] or branch.messages[-1:]
+        told = " → ".join(short(each.text, WIDTH // 2) for each in own[:2])
+        lines.append(f"{number:>2}  {told}{'  ← now' if branch.live else ''}")
     return lines
 
 
@@ -76,10 +77,10 @@ def _plain(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def short(text: str) -> str:
+def short(text: str, width: int = WIDTH) -> str:
     """The beginning of a text, on one line."""
     line = " ".join(text.split())
-    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
+    return line if len(line) <= width else line[: width - 1] + "…"
 
 
 @dataclass(slots=True)

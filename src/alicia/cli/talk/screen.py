@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 PROMPT: Final = "› "
+MARK: Final = "…"
+"""Stands where words will come."""
 
 
 class Screen:
@@ -21,6 +23,7 @@ class Screen:
         self._prompting = False
         self._at_start = True
         self._held = ""
+        self._waiting = self._marked = False
         # Otherwise every line of a text that is pasted would be a message of its own.
         readline.parse_and_bind("set enable-bracketed-paste on")
 
@@ -34,9 +37,16 @@ class Screen:
         """A dim line about something beside what is said."""
         self.line(f"  · {text}", "dim")
 
+    def wait(self) -> None:
+        """Show that words are on their way, until they come or `finish` says that none will."""
+        with self._lock:
+            self._waiting = True
+            self._mark()
+
     def stream(self, text: str) -> None:
         """Go on with the text that is being said; while somebody types, it comes line by line."""
         with self._lock:
+            self._waiting = False
             if self._prompting:
                 whole, newline, rest = (self._held + text).rpartition("\n")
                 self._held = rest
@@ -48,6 +58,8 @@ class Screen:
     def finish(self) -> None:
         """The text that was being said is complete."""
         with self._lock:
+            self._waiting = False
+            self._unmark()
             self._finish()
 
     def ask(self, typed: str = "") -> str:
@@ -56,6 +68,7 @@ class Screen:
         EOFError and KeyboardInterrupt as `input` raises them.
         """
         with self._lock:
+            self._unmark()
             self._finish()
             self._prompting = True
         readline.set_startup_hook((lambda: readline.insert_text(typed)) if typed else None)
@@ -74,6 +87,7 @@ class Screen:
             self._put("\n")
 
     def _put(self, text: str, style: str = "") -> None:
+        self._unmark()
         if self._prompting:
             self._clear_line()
         self._console.print(Text(text, style=style), end="", soft_wrap=True, highlight=False)
@@ -81,6 +95,18 @@ class Screen:
         if self._prompting:
             self._console.file.write(PROMPT + readline.get_line_buffer())
         self._console.file.flush()
+        self._mark()
+
+    def _mark(self) -> None:
+        if self._waiting and self._at_start and not self._prompting and not self._marked:
+            self._console.print(Text(MARK, style="dim"), end="")
+            self._console.file.flush()
+            self._marked = True
+
+    def _unmark(self) -> None:
+        if self._marked:
+            self._console.file.write("\r\x1b[K")
+            self._marked = False
 
     def _clear_line(self) -> None:
         """Take the line that is being typed off the screen, all its rows."""

@@ -216,7 +216,8 @@ class Terminal:
         else:
             for line in branch_lines(found):
                 self._screen.aside(line)
-            self._screen.aside("/branches N shows one of them")
+            there = f"there is no {which}; " if which else ""
+            self._screen.aside(f"{there}/branches N shows one of them")
 
     async def _stop(self) -> None:
         conversation, view = self._need()
@@ -255,6 +256,7 @@ class Terminal:
 
     async def _say_goodbye(self) -> None:
         conversation = self._conversation
+        self._screen.finish()
         if conversation is None:
             return
         if conversation.state is State.ONLINE:

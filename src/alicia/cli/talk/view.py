@@ -124,6 +124,8 @@ class View:
     def _expect(self, start: StartAnswer) -> None:
         if start.previous_id in self.pending:
             self.pending[start.previous_id] = start.id
+        if start.id in self.pending.values():
+            self._screen.wait()
 
     def _say(self, turns: list[Turn]) -> None:
         for turn in turns:
