@@ -60,7 +60,7 @@ bench:
 
 soak:
 	@$(PARALLEL) READY=.venv/.test-ready .venv/.test-ready livekit weights-small libraries-test
-	@PYTHONPATH=tests $(VENV)/python scripts/soak.py
+	@PYTHONPATH=tests:bench $(VENV)/python scripts/soak.py
 
 audit: .venv/.test-ready
 	@scripts/audit.sh

@@ -1,17 +1,64 @@
 """A minute of what `make soak` does for half an hour."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from support import soak
+from support.flat import Point, judge
+from support.soak import CUTS, PARTS
 
-pytestmark = [pytest.mark.timeout(400), pytest.mark.xdist_group("soak")]
+pytestmark = [pytest.mark.timeout(500), pytest.mark.xdist_group("soak")]
+
+ROOT = Path(__file__).parents[2]
 
 
-async def test_conversations_go_on_for_a_minute_while_parts_are_killed_and_nothing_is_lost(
-    tmp_path: Path,
-) -> None:
-    done = await soak.run(tmp_path, 60)
-    assert sum(done.kills.values()) >= 3
-    assert all(talker.asked for talker in done.talkers)
+def test_conversations_go_on_for_a_minute_while_everything_breaks_and_nothing_is_lost(tmp_path: Path) -> None:
+    results = tmp_path / "soak.md"
+    done = subprocess.run(
+        [sys.executable, "scripts/soak.py", "--minutes=1", "--talks=3", f"--results={results}"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": "tests:bench"},
+        capture_output=True,
+        text=True,
+        timeout=480,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = results.read_text()
+    assert all(fault in told for fault in (*PARTS, "Model"))
+    assert all(cut in told for cut in CUTS) or "Links were not cut" in told
+
+
+def held(*lives: list[float], every: float = 10.0) -> list[Point]:
+    """One process after the other, seen every so many seconds."""
+    values = [(pid, value) for pid, life in enumerate(lives) for value in life]
+    return [Point(number * every, pid, value) for number, (pid, value) in enumerate(values)]
+
+
+def test_what_grows_again_after_each_restart_is_flat() -> None:
+    life = [50.0, 80.0, 100.0, 100.0, 101.0, 99.0]
+    verdict = judge(held(life, life, life, life, life, life), 360, margin=1)
+    assert verdict
+    assert verdict.flat
+
+
+def test_what_holds_more_and_more_is_not_flat() -> None:
+    lives = [[100.0 + 20 * life] * 6 for life in range(6)]
+    verdict = judge(held(*lives), 360, margin=1)
+    assert verdict
+    assert not verdict.flat
+
+
+def test_what_grows_within_one_long_life_is_not_flat_though_it_was_restarted() -> None:
+    growing = [100.0 + number for number in range(18)]
+    verdict = judge(held(growing, growing), 360, margin=1)
+    assert verdict
+    assert verdict.last == pytest.approx(verdict.first, rel=0.1)
+    assert not verdict.flat
+
+
+def test_too_little_tells_nothing() -> None:
+    assert judge([], 60, margin=1) is None

@@ -1,9 +1,10 @@
-"""A soak: conversations that go on while parts are killed, and the proof that nothing was lost.
+"""A soak: conversations that go on while parts are killed and links are cut, and the proof of what is left.
 
 Everything runs as `alicia up` runs it, whose supervisor brings killed parts back; only the model is scripted.
 """
 
 import asyncio
+import json
 import random
 import time
 from contextlib import AsyncExitStack, suppress
@@ -13,97 +14,37 @@ from pathlib import Path
 import psutil
 import psycopg
 
-import alicia
-from alicia import ids
-from alicia.client import AnswerFailed, Conversation
-from alicia.protocol.envelope import encode
-from alicia.protocol.messages import AudioChunk
-from alicia.speech.segments import RATE
-from alicia.speech.sound import wav
+from alicia.local.home import Home
 from alicia.storage.pool import Pool, make_pool
+from support import links
 from support.embedded import Embedded
-from support.scripted import Cut, ScriptedServer
-from support.speech import age_of_wisdom
+from support.flat import Point, Verdict, judge
+from support.gateway import Gateway
+from support.proof import Told, compare
+from support.scripted import ScriptedServer
 from support.tables import journal, rows, unfinished
+from support.talkers import Talker
 from support.up import Up
 
 PARTS = ("Agent", "API", "LiveKit", "PostgreSQL")
-SAMPLES = 20
-SPOKEN = 0.2
-"""How many of the questions are recordings."""
-PATIENCE = 120.0
+CUTS = ("link to PostgreSQL", "link to LiveKit")
+SAMPLES = 180
+PATIENCE = 180.0
 ANSWER = "One thing is this. Another is that. And so it ends."
-
-
-@dataclass
-class Talker:
-    """One user's conversation, in a program that is closed and opened again all the time."""
-
-    number: int
-    folder: Path
-    id: str | None = None
-    asked: list[str] = field(default_factory=list[str])
-    clips: list[ids.AudioId] = field(default_factory=list[ids.AudioId])
-    """What was said rather than written."""
-    failed: int = 0
-    reloads: int = 0
-    log: list[bytes] = field(default_factory=list[bytes])
-
-    async def talk(self, url: str, chance: random.Random, until: float) -> None:
-        """Ask until the time is over."""
-        while time.monotonic() < until:
-            await self._sit(url, chance, until)
-            self.reloads += 1
-
-    async def collect(self, url: str) -> None:
-        """Take the whole log, as a new device gets it."""
-        async with alicia.connect(url, self.id, store=self.folder, history=True) as conversation:
-            await conversation.flush()
-            await conversation.caught_up()
-            self.log = [encode(envelope) for envelope in conversation.log]
-
-    async def _sit(self, url: str, chance: random.Random, until: float) -> None:
-        async with alicia.connect(url, self.id, store=self.folder) as conversation:
-            for _ in range(chance.randint(1, 5)):
-                if chance.random() < SPOKEN:
-                    await self._say(conversation)
-                else:
-                    await self._ask(conversation)
-                if time.monotonic() >= until:
-                    break
-            await conversation.flush()
-            self.id = conversation.id
-
-    async def _ask(self, conversation: Conversation) -> None:
-        text = f"Question {len(self.asked)} of {self.number}"
-        self.asked.append(text)
-        try:
-            await conversation.ask(text)
-        except AnswerFailed:
-            self.failed += 1
-
-    async def _say(self, conversation: Conversation) -> None:
-        """Send a recording; nobody waits for its answer."""
-        audio_id, sound = ids.new(ids.AudioId), wav(age_of_wisdom(), RATE)
-        self.clips.append(audio_id)
-        clip = AudioChunk(
-            conversation_id=ids.ConversationId(conversation.id or ""),
-            id=audio_id,
-            format="audio/wav",
-            duration_ms=1800,
-            sequence=1,
-            is_last=True,
-            data=sound,
-        )
-        await conversation.send(clip)
+SPARE_MEMORY = 48 * 2**20
+SPARE_FILES = 24
+SPARE_CONNECTIONS = 4
+"""What a run may hold more at its end besides a share: see `flat`."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """How much a run holds at one moment."""
+    """How much a run holds at one moment: bytes and open files of each part, and PostgreSQL's connections."""
 
     at: float
+    pids: dict[str, int]
     memory: dict[str, int]
+    files: dict[str, int]
     connections: int
 
 
@@ -112,8 +53,13 @@ class Soak:
     """What happened in a run."""
 
     talkers: list[Talker]
-    kills: dict[str, int] = field(default_factory=dict[str, int])
+    seconds: float
+    faults: dict[str, int] = field(default_factory=dict[str, int])
     samples: list[Sample] = field(default_factory=list[Sample])
+    before: int = 0
+    """Connections to PostgreSQL before anybody came."""
+    after: int = 0
+    """The same when all had gone, and whoever held connections was started anew."""
 
     async def check(self, pool: Pool) -> list[str]:
         """What is not as it should be; nothing, if all is well."""
@@ -123,55 +69,141 @@ class Soak:
             stored = await journal(pool, talker.id)
             if talker.log != stored:
                 wrong.append(f"{talker.id}: {len(talker.log)} stanzas held, {len(stored)} in the journal")
+            if talker.heard != Told(stored).order or talker.restarts:
+                wrong.append(f"{talker.id}: what came through reloads is not the journal")
             if open_ends := await unfinished(pool, talker.id):
                 wrong.append(f"{talker.id}: unfinished {open_ends}")
-            wrong += [f"{talker.id}: {line}" for line in await self._compare(pool, talker)]
+            lines = [*await compare(pool, talker.id, stored), *await _answered(pool, talker)]
+            wrong += [f"{talker.id}: {line}" for line in lines]
+        wrong += [f"{what} grew: {verdict}" for what, verdict in self.verdicts().items() if not verdict.flat]
+        if self.after > self.before:
+            wrong.append(f"{self.after} connections to PostgreSQL are left, {self.before} at first")
         return wrong
 
-    async def _compare(self, pool: Pool, talker: Talker) -> list[str]:
-        """Questions and rows: each once, each with one whole answer."""
-        said = await rows(
-            pool,
-            """
-            SELECT CASE WHEN q.audio_id IS NULL THEN q.contents END,
-                   count(a.id), count(a.id) FILTER (WHERE a.contents = coalesce(s.text, ''))
-              FROM alicia_messages q
-              LEFT JOIN alicia_messages a ON a.previous_id = q.id
-                                         AND a.message_role = 'assistant'
-                                         AND a.superseded_by IS NULL
-              LEFT JOIN LATERAL (SELECT string_agg(text, '' ORDER BY sentence_sequence_number) AS text
-                                   FROM alicia_sentences
-                                  WHERE message_id = a.id) s ON true
-             WHERE q.conversation_id = %s AND q.message_role = 'user'
-             GROUP BY q.id
-             ORDER BY q.audio_id NULLS FIRST, q.sequence_number
-            """,
-            talker.id,
-        )
-        written: list[tuple[object, ...]] = [(text, 1, 1) for text in talker.asked]
-        spoken: list[tuple[object, ...]] = [(None, 1, 1) for _ in talker.clips]
-        return [] if said == written + spoken else [f"rows {said} for {talker.asked} and {talker.clips}"]
+    def verdicts(self) -> dict[str, Verdict]:
+        """Whether each part's memory, its open files, and the connections stayed what they were."""
+        found: dict[str, Verdict | None] = {}
+        for part in sorted({part for sample in self.samples for part in sample.pids}):
+            there = [sample for sample in self.samples if part in sample.pids]
+            for what, spare in (("memory", SPARE_MEMORY), ("files", SPARE_FILES)):
+                held = [Point(each.at, each.pids[part], getattr(each, what)[part]) for each in there]
+                found[f"{part}: {what}"] = judge(held, self.seconds, spare)
+        # The server's process, since its connections end with it.
+        held = [Point(each.at, each.pids.get("PostgreSQL", 0), each.connections) for each in self.samples]
+        found["PostgreSQL: connections"] = judge(held, self.seconds, SPARE_CONNECTIONS)
+        return {what: verdict for what, verdict in found.items() if verdict is not None}
 
     async def settled(self, pool: Pool) -> bool:
         """Whether every question is answered and every recording understood."""
         for talker in self.talkers:
-            heard = await rows(
+            clips = await rows(
                 pool,
-                "SELECT count(*) FROM alicia_messages WHERE conversation_id = %s AND audio_id IS NOT NULL",
+                "SELECT count(*) FROM alicia_messages WHERE conversation_id = %s AND audio_id = ANY(%s)",
                 talker.id,
+                list(talker.clips),
             )
-            if heard != [(len(talker.clips),)] or await unfinished(pool, talker.id or ""):
+            if clips != [(len(talker.clips),)] or await _answered(pool, talker):
+                return False
+            if await unfinished(pool, talker.id or ""):
                 return False
         return True
 
 
-async def run(home: Path, seconds: float, *, talks: int = 3, every: float = 6.0, seed: int = 0) -> Soak:
-    """Talk for so long while something is killed every few seconds; AssertionError if anything is wrong."""
+async def _answered(pool: Pool, talker: Talker) -> list[str]:
+    """Questions and rows: each once, in order, each with one whole answer; aloud, all that was understood."""
+    said = await rows(
+        pool,
+        """
+        SELECT q.audio_id, q.contents, count(a.id),
+               count(a.id) FILTER (WHERE a.contents = coalesce(s.text, ''))
+          FROM alicia_messages q
+          LEFT JOIN alicia_messages a ON a.previous_id = q.id
+                                     AND a.message_role = 'assistant'
+                                     AND a.superseded_by IS NULL
+          LEFT JOIN LATERAL (SELECT string_agg(text, '' ORDER BY sentence_sequence_number) AS text
+                               FROM alicia_sentences
+                              WHERE message_id = a.id) s ON true
+         WHERE q.conversation_id = %s AND q.message_role = 'user'
+         GROUP BY q.id
+         ORDER BY q.sequence_number
+        """,
+        talker.id,
+    )
+    wrong = [f"{row[2]} answers, {row[3]} of them whole, to {row[:2]}" for row in said if row[2:] != (1, 1)]
+    written = [text for audio_id, text, *_ in said if audio_id is None]
+    if written != talker.asked:
+        wrong.append(f"written were {talker.asked}, stored are {written}")
+    spoken = [audio_id for audio_id, *_ in said if audio_id is not None]
+    if len(set(spoken)) != len(spoken) or not set(talker.clips) <= set(spoken):
+        wrong.append(f"recorded were {talker.clips}, stored are {spoken}")
+    return wrong
+
+
+class Trouble:
+    """Breaks one thing after the other; in each quarter of a run one part is spared, and lives for long."""
+
+    def __init__(self, server: Embedded, model: Gateway, cables: links.Links | None, seed: int) -> None:
+        self._server, self._model, self._cables = server, model, cables
+        self._chance = random.Random(seed)
+        self._bag: list[str] = []
+
+    async def make(self, soak: Soak, every: float, end: float) -> None:
+        """Something breaks every few seconds, and the last of it some time before the end."""
+        began = time.monotonic()
+        while time.monotonic() < end - 2 * every:
+            await asyncio.sleep(self._chance.uniform(0.5, 1.5) * every)
+            spared = PARTS[min(int((time.monotonic() - began) / soak.seconds * len(PARTS)), len(PARTS) - 1)]
+            fault = self._draw()
+            if fault != spared:
+                await self._break(fault)
+                soak.faults[fault] = soak.faults.get(fault, 0) + 1
+
+    def _draw(self) -> str:
+        """Each fault comes as often as any other."""
+        if not self._bag:
+            self._bag = [*PARTS, "Model", *(CUTS if self._cables else ())]
+            self._chance.shuffle(self._bag)
+        return self._bag.pop()
+
+    async def _break(self, fault: str) -> None:
+        if fault == "Model":
+            await self._model.close()
+            await asyncio.sleep(self._chance.uniform(0.5, 3.0))
+            await self._model.open()
+        elif fault in CUTS:
+            await self._cut(fault)
+        else:
+            # It may be dead from the last time.
+            with suppress(KeyError, ProcessLookupError):
+                await asyncio.to_thread(self._server.kill, fault)
+
+    async def _cut(self, fault: str) -> None:
+        assert self._cables is not None
+        ports = Home(self._server.up.home).ports()
+        if fault == "link to PostgreSQL":
+            places = self._cables.cut(tcp=[ports["postgres"]])
+        else:
+            settings = json.loads((self._server.up.home / "livekit" / "livekit.yaml").read_text())
+            places = self._cables.cut(tcp=[ports["livekit"]], udp=[settings["rtc"]["udp_port"]])
+        try:
+            await asyncio.sleep(self._chance.choice((1.0, 4.0, 12.0)))
+        finally:
+            self._cables.mend(places)
+
+
+async def run(home: Path, seconds: float, *, talks: int = 3, every: float = 5.0, seed: int = 0) -> Soak:
+    """Talk for so long while something breaks every few seconds; AssertionError if anything is wrong.
+
+    Links are cut only in a network of the program's own: see `links.move_to_own_network`.
+    """
     async with AsyncExitStack() as stack:
+        cables = stack.enter_context(links.Links()) if links.in_own_network() else None
         model = stack.enter_context(ScriptedServer())
         model.say(ANSWER, every=0.02, always=True)
+        gateway = await stack.enter_async_context(Gateway(model.port))
+        await gateway.open()
         settings = {
-            "ALICIA_LLM_URL": model.url,
+            "ALICIA_LLM_URL": f"{gateway.url}/v1",
             "ALICIA_LLM_MODEL": model.model,
             "ALICIA_LLM_TOOLS": "native",
         }
@@ -179,16 +211,18 @@ async def run(home: Path, seconds: float, *, talks: int = 3, every: float = 6.0,
         await asyncio.to_thread(up.ready)
         server = Embedded(up)
         database_url = server.database_url
-        soak = Soak([Talker(number, home / f"device{number}") for number in range(talks)])
+        soak = Soak([Talker(number, home / f"device{number}") for number in range(talks)], seconds)
+        soak.before = await _connections(database_url)
         end = time.monotonic() + seconds
         async with asyncio.TaskGroup() as tasks:
             talking = [
                 tasks.create_task(talker.talk(server.url, random.Random(seed + talker.number), end))
                 for talker in soak.talkers
             ]
+            trouble = Trouble(server, gateway, cables, seed)
             others = [
-                tasks.create_task(_break(soak, server, model, random.Random(seed), every, end)),
-                tasks.create_task(_watch(soak, up, database_url, seconds / SAMPLES)),
+                tasks.create_task(trouble.make(soak, every, end)),
+                tasks.create_task(_watch(soak, up, model, database_url, seconds / SAMPLES)),
             ]
             await asyncio.wait(talking)
             for task in others:
@@ -197,13 +231,15 @@ async def run(home: Path, seconds: float, *, talks: int = 3, every: float = 6.0,
             await _settle(soak, pool)
             for talker in soak.talkers:
                 await talker.collect(server.url)
+        soak.after = await _rest(server, database_url, soak.before)
+        async with make_pool(database_url, max_size=2) as pool:
             wrong = await soak.check(pool)
     assert not wrong, "\n".join(wrong)
     return soak
 
 
 async def _settle(soak: Soak, pool: Pool) -> None:
-    """Give what was killed last the time to come back and to finish."""
+    """Give what broke last the time to come back and to finish."""
     deadline = time.monotonic() + PATIENCE
     while not await soak.settled(pool):
         if time.monotonic() > deadline:
@@ -211,33 +247,45 @@ async def _settle(soak: Soak, pool: Pool) -> None:
         await asyncio.sleep(0.5)
 
 
-async def _break(
-    soak: Soak, server: Embedded, model: ScriptedServer, chance: random.Random, every: float, end: float
-) -> None:
-    """Something breaks every few seconds, and the last of it some time before the end."""
-    while time.monotonic() < end - every:
-        await asyncio.sleep(chance.uniform(0.5, 1.5) * every)
-        part = chance.choice((*PARTS, "Model"))
-        if part == "Model":
-            model.chat(Cut())
-        else:
-            # It may be dead from the last time.
-            with suppress(KeyError, ProcessLookupError):
-                await asyncio.to_thread(server.kill, part)
-        soak.kills[part] = soak.kills.get(part, 0) + 1
+async def _rest(server: Embedded, database_url: str, wanted: int) -> int:
+    """Have whoever holds connections start anew; how many there are then, as soon as they are few enough."""
+    for part in ("Agent", "API"):
+        await asyncio.to_thread(server.kill, part)
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        await asyncio.sleep(1)
+        back = {"Agent", "API"} <= set(await asyncio.to_thread(server.up.children))
+        left = await _connections(database_url)
+        if (back and left == wanted) or time.monotonic() > deadline:
+            return left
 
 
-async def _watch(soak: Soak, up: Up, database_url: str, every: float) -> None:
-    """Note how much memory and how many connections there are."""
+async def _connections(database_url: str) -> int:
+    """How many connections of others there are."""
+    async with await psycopg.AsyncConnection.connect(database_url, connect_timeout=3) as conn:
+        cursor = await conn.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname IS NOT NULL AND pid <> pg_backend_pid()"
+        )
+        (count,) = await cursor.fetchone() or (0,)
+        return int(count)
+
+
+async def _watch(soak: Soak, up: Up, model: ScriptedServer, database_url: str, every: float) -> None:
+    """Note how much is held."""
     began = time.monotonic()
     while True:
         await asyncio.sleep(every)
+        # What the scripted model keeps for tests is no part of what is watched.
+        model.requests.clear()
+        pids = await asyncio.to_thread(up.children)
+        pids |= {"Supervisor": up.process.pid, "Clients": psutil.Process().pid}
         memory: dict[str, int] = {}
-        for part, pid in (await asyncio.to_thread(up.children)).items():
+        files: dict[str, int] = {}
+        for part, pid in pids.items():
             with suppress(psutil.NoSuchProcess):
-                memory[part] = psutil.Process(pid).memory_info().rss
+                process = psutil.Process(pid)
+                memory[part], files[part] = process.memory_info().rss, process.num_fds()
         with suppress(psycopg.OperationalError):
-            async with await psycopg.AsyncConnection.connect(database_url) as conn:
-                cursor = await conn.execute("SELECT count(*) FROM pg_stat_activity WHERE datname IS NOT NULL")
-                (connections,) = await cursor.fetchone() or (0,)
-                soak.samples.append(Sample(time.monotonic() - began, memory, connections))
+            connections = await _connections(database_url)
+            there = {part: pid for part, pid in pids.items() if part in files}
+            soak.samples.append(Sample(time.monotonic() - began, there, memory, files, connections))
