@@ -14,14 +14,15 @@ STACK_TESTS := $(wildcard tests/agent tests/client tests/cluster tests/local tes
 READY := .venv/.run-ready
 PYTEST := $(VENV)/pytest -n 2 --dist loadgroup -q
 
-.PHONY: help run test check bench soak audit format lock clean livekit weights-small weights-large chromium cluster libraries-run libraries-test \
+.PHONY: help run test check bench report soak audit format lock clean livekit weights-small weights-large chromium cluster libraries-run libraries-test \
         test-all test-python test-web test-stack
 
 help:
 	@echo "make run     set up what is missing, then start Alicia at http://127.0.0.1:8080"
 	@echo "make test    set up what is missing, then run every check and test"
 	@echo "make check   format, lint, types, layers; in seconds"
-	@echo "make bench   run the benchmarks; they print ratios measured within one run"
+	@echo "make bench   run the benchmarks, which takes hours, and write bench/report.md"
+	@echo "make report  write bench/report.md from what was measured already"
 	@echo "make soak    talk for half an hour while parts are killed, and prove that nothing was lost"
 	@echo "make audit   ask registries for known holes in the packages that are used"
 	@echo "make format  put the sources into the project's format"
@@ -56,7 +57,10 @@ test-stack: .venv/.test-ready web/dist/index.html livekit weights-small chromium
 
 bench:
 	@$(PARALLEL) READY=.venv/.test-ready .venv/.test-ready web/dist/index.html livekit weights-large chromium
-	@mkdir -p bench/out; for each in bench/*.py; do echo "== $$each"; $(VENV)/python $$each; done
+	@$(VENV)/python bench/run_all.py
+
+report: .venv/.test-ready
+	@$(VENV)/python bench/report.py
 
 soak:
 	@$(PARALLEL) READY=.venv/.test-ready .venv/.test-ready livekit weights-small libraries-test

@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from alicia.engine.prompt import estimate
 from alicia.protocol.messages import AssistantSentence, MemoryTrace, StartAnswer
 from alicia.storage.pool import Pool, make_pool
+from machine import keep
 from support import ground
 from support.device import Device, device
 from support.scripted import Request
@@ -29,13 +30,7 @@ from support.stack import Stack
 RESULTS = Path(__file__).parent / "results" / "long_conversation.md"
 ANSWER = "This is the first sentence. This is the second one. And this is the last."
 FACT = "My boat is called Cormorant."
-LEARNED = {
-    "quote": "My boat is called Cormorant",
-    "content": "The user's boat is called Cormorant.",
-    "type": "world_fact",
-    "relation": "new",
-    "known": 0,
-}
+LEARNED = {"kind": "people and things", "facts": ["The user's boat is called Cormorant."]}
 REST = 25
 """After so many turns the user pauses until everything is done."""
 TIMED = 60
@@ -50,8 +45,8 @@ def answer_json(request: Request) -> dict[str, Any] | None:
     lines = [line.lstrip("- ") for line in text.splitlines() if "Cormorant" in line]
     if "The points, at most" in text and lines:
         return {"points": lines[:1]}
-    if f"The user says:\n{FACT}" in text and "Known facts" in text:
-        return {"facts": [LEARNED]}
+    if text == f"Statements:\n1. {FACT}":
+        return {"statements": [LEARNED]}
     return None
 
 
@@ -173,8 +168,7 @@ def main() -> None:
             table, ok = asyncio.run(run(stack, database, arguments.messages))
     finally:
         opened.close()
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(f"# A long conversation\n\n`bench/long_conversation.py`\n\n{table}\n", "utf-8")
+    keep(RESULTS, f"# A long conversation\n\n`bench/long_conversation.py`\n\n{table}\n")
     print(table)
     sys.exit(0 if ok else 1)
 

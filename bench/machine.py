@@ -1,4 +1,4 @@
-"""What a benchmark was run on: `described()` is the line that stands in its results."""
+"""What a benchmark was run on, and the results that it leaves with a line that says so."""
 
 import os
 import platform
@@ -10,6 +10,14 @@ from alicia.local.livekit import VERSION as LIVEKIT
 from alicia.local.postgres import programs
 
 ROOT = Path(__file__).parents[1]
+MEASURED = "Measured "
+
+
+def keep(results: Path, text: str) -> None:
+    """Write what was measured, with the moment and the machine below its heading."""
+    heading, _, rest = text.partition("\n")
+    results.parent.mkdir(exist_ok=True)
+    results.write_text(f"{heading}\n\n{MEASURED}{described()}\n{rest.rstrip()}\n", "utf-8")
 
 
 def described() -> str:

@@ -24,7 +24,6 @@ from typing import Any
 import msgspec
 import structlog
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from alicia import ids
 from alicia.config import ModelServer
@@ -47,12 +46,13 @@ from alicia.storage.memories import NewMemory
 from alicia.storage.migrate import migrate
 from alicia.storage.pool import Pool, make_pool
 from learning_dialogues import DIALOGUES, Becomes, Dialogue
+from machine import keep
 
 RESULTS = Path(__file__).parent / "results" / "memory_learning.md"
 
 
 class Scripted:
-    """Answers with what the dialogue says that a model might."""
+    """Answers with what the dialogue says that a model might: each fact at the statement that it quotes."""
 
     def __init__(self) -> None:
         self.dialogue = DIALOGUES[0]
@@ -60,7 +60,15 @@ class Scripted:
     async def complete(
         self, messages: Sequence[Message], *, schema: dict[str, Any], max_tokens: int | None = None
     ) -> Any:
-        return {"facts": [{"type": "profile_attribute", **asdict(one)} for one in self.dialogue.told]}
+        asked = messages[-1].content
+        if "relation" in schema["properties"]:
+            told = next(one for one in self.dialogue.told if asked.endswith(one.content))
+            return {"relation": told.relation, "known": told.known}
+        lines = asked.rpartition("Statements:\n")[2].splitlines()
+        facts = {line: list[str]() for line in lines}
+        for told in self.dialogue.told:
+            facts[next((line for line in lines if told.quote in line), lines[0])].append(told.content)
+        return {"statements": [{"kind": "about the user", "facts": facts[line]} for line in lines]}
 
 
 class Held(Struct, frozen=True):
@@ -188,8 +196,7 @@ def write(parts: Sequence[str]) -> None:
     old = RESULTS.read_text("utf-8").split("\n## ")[1:] if RESULTS.exists() else []
     tables = {one.split(maxsplit=1)[0]: f"## {one.strip()}\n" for one in old}
     tables |= {one.split(maxsplit=2)[1]: one for one in parts}
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text("# Memory: learning\n\n`bench/memory_learning.py`\n\n" + "\n".join(tables.values()))
+    keep(RESULTS, "# Memory: learning\n\n`bench/memory_learning.py`\n\n" + "\n".join(tables.values()))
 
 
 async def with_database(work: Callable[[Pool, LocalEmbedder], Awaitable[str]]) -> str:

@@ -28,6 +28,7 @@ from alicia.memory.recall import Searcher
 from alicia.storage.memories import NewMemory, create_memories
 from alicia.storage.migrate import migrate
 from alicia.storage.pool import Connection, Pool, make_pool
+from machine import keep
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT.parent / "shared" / "data" / "locomo" / "locomo-dev.json"
@@ -227,8 +228,7 @@ def main() -> None:
         return
     text = asyncio.run(run(path))
     print(text)
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(f"# Memory: quality of recall\n\n`bench/memory_quality.py`, {text}", "utf-8")
+    keep(RESULTS, f"# Memory: quality of recall\n\n`bench/memory_quality.py`, {text}")
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ from alicia.storage.memories import Embedding
 from alicia.storage.migrate import migrate
 from alicia.storage.pool import Connection, Pool, make_pool
 from alicia.storage.seeds import Filter, Wanted, searching, seeds
+from machine import keep
 from made_memories import Base, Prepared, add, copy_base, questions, sentences
 
 RESULTS = Path(__file__).parent / "results" / "memory_speed.md"
@@ -339,8 +340,7 @@ def write(part: str) -> None:
     head = [line for line in part.splitlines() if size(line) < 0]
     parts[title] = "\n".join([*head, *(rows[each] for each in sorted(rows))])
     text = "\n\n".join(["# Memory: speed of recall", "`bench/memory_speed.py`", *parts.values()])
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(text + "\n", "utf-8")
+    keep(RESULTS, text)
 
 
 def size(line: str) -> int:

@@ -4,8 +4,12 @@ python bench/sentences.py
 """
 
 import time
+from pathlib import Path
 
 from alicia.engine.sentences import Splitter
+from machine import keep
+
+RESULTS = Path(__file__).parent / "results" / "sentences.md"
 
 PROSE = (
     "Dr. Smith paid 3.50 for it, e.g. at https://example.org/a.b?c=d. Is that so? Well... maybe; who knows.\n"
@@ -31,12 +35,15 @@ def rate(text: str, piece: int) -> float:
 
 
 def main() -> None:
-    heads = ("1 at a time", "4", "64", "all", "10 x the text")
+    heads = ("1 at a time", "4", "64", "all", "10 × the text")
+    table = [f"| million characters a second | {' | '.join(heads)} |", f"|---|{'---:|' * len(heads)}"]
     print(f"{'million characters a second':<28}" + "".join(f"{head:>15}" for head in heads))
     for name, unit in TEXTS.items():
         text = unit * (200_000 // len(unit))
         rates = [rate(text, piece) for piece in (1, 4, 64, len(text))] + [rate(text * 10, len(text) * 10)]
         print(f"{name:<28}" + "".join(f"{value / 1e6:>15.2f}" for value in rates))
+        table.append(f"| {name} | {' | '.join(f'{value / 1e6:.2f}' for value in rates)} |")
+    keep(RESULTS, "\n".join(["# Cutting text into sentences", "", "`bench/sentences.py`", "", *table]))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from alicia.llm.messages import Message, TextDelta
 from alicia.protocol.messages import AssistantSentence, ControlStop, StartAnswer, UserMessage
 from alicia.storage.pool import Pool, make_pool
 from bare_bot import bare_bot
+from machine import keep
 from support import ground
 from support.device import Device, device
 from support.long_thought import long_thought
@@ -234,7 +235,7 @@ async def measure(stack: Stack, livekit: LiveKitServer, pool: Pool) -> bool:
         lines.append(f"| {name} | {value:.3f}{'' if met else ', missed'} | {most} |")
     text = "\n".join(lines)
     print(text)
-    RESULTS.write_text(f"# A turn in text\n\n`bench/text_turn.py`\n\n{text}\n")
+    keep(RESULTS, f"# A turn in text\n\n`bench/text_turn.py`\n\n{text}\n")
     return ok
 
 

@@ -34,6 +34,7 @@ from alicia.tools.decision.decide import Decider
 from alicia.tools.decision.gate import candidates
 from alicia.tools.decision.native import ToolCalling
 from alicia.tools.definition import Caller
+from machine import keep
 
 RESULTS = Path(__file__).parent / "results" / "tool_decision.md"
 WANTED = 0.8
@@ -117,10 +118,9 @@ async def main() -> None:
             native = await ToolCalling(model).native()
             lines, right = await measure(box, Decider(model))
     lines.insert(0, f"The model calls tools by itself: {'yes' if native else 'no'}.\n")
-    report = "\n".join(["# Decisions about tools\n", *lines, ""])
+    report = "\n".join(["# Decisions about tools\n\n`bench/tool_decision.py`\n", *lines, ""])
     print(report)
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(report, "utf-8")
+    keep(RESULTS, report)
     sys.exit(0 if right >= WANTED else 1)
 
 

@@ -30,6 +30,7 @@ from alicia.speech.listener import Listener
 from alicia.speech.moonshine import Moonshine
 from alicia.speech.segments import RATE, WINDOW
 from alicia.speech.synthesiser import Manner
+from machine import keep
 from support import ground
 from support.scripted import Pause, Script, Text
 from support.stack import Stack
@@ -138,9 +139,7 @@ def _write(lines: list[str], verdict: str, alone: float) -> None:
         "model takes none of it; its share of the wait is counted with the models."
     )
     print(f"{text}\n\n{verdict}\n", flush=True)
-    RESULTS.write_text(
-        f"# Many who speak at once\n\n`bench/voice_crowd.py`\n\n{text}\n\n{verdict}\n\n{apart}\n"
-    )
+    keep(RESULTS, f"# Many who speak at once\n\n`bench/voice_crowd.py`\n\n{text}\n\n{verdict}\n\n{apart}\n")
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ from alicia.speech.listener import Listener
 from alicia.speech.moonshine import Moonshine
 from alicia.speech.segments import RATE, Samples
 from alicia.speech.sound import Recorder, decode
+from machine import keep
 from support import ground
 from support.device import device
 from support.speech import AGE_OF_WISDOM, Person, age_of_wisdom
@@ -190,7 +191,7 @@ async def measure(stack: Stack) -> bool:
     lines += [f"| {name} | {value}{'' if met else ', missed'} | {most} |" for name, value, most, met in rows]
     text = "\n".join(lines)
     print(text)
-    RESULTS.write_text(f"# Sound\n\n`bench/voice_sound.py`\n\n{text}\n")
+    keep(RESULTS, f"# Sound\n\n`bench/voice_sound.py`\n\n{text}\n")
     return all(met for *_, met in rows)
 
 

@@ -6,11 +6,15 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 from psycopg import AsyncConnection, sql
 
 from alicia.local.postgres import Postgres
 from alicia.storage.migrate import migrate
+
+Target: TypeAlias = tuple[str, str, str, bool]
+"""What was measured, the figure, what was asked for, and whether it was met."""
 
 
 @asynccontextmanager
@@ -43,7 +47,15 @@ def show(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> No
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def judge(targets: Sequence[tuple[str, str, str, bool]]) -> None:
+def limits(targets: Sequence[Target]) -> str:
+    """The same as a table for the results, of which bench/report.py makes a summary."""
+    lines = ["| limit | measured | wanted |", "|---|---:|---:|"]
+    for name, measured, target, met in targets:
+        lines.append(f"| {name} | {measured}{'' if met else ', missed'} | {target} |")
+    return "\n".join(lines)
+
+
+def judge(targets: Sequence[Target]) -> None:
     """Print what was measured against what was asked, and end with 1 if anything was missed."""
     rows = [(name, measured, target, "met" if met else "MISSED") for name, measured, target, met in targets]
     show("Targets", ("what", "measured", "target", ""), rows)
