@@ -20,34 +20,53 @@ async def opened(open_tab: OpenTab) -> Tab:
     return tab
 
 
-async def test_what_is_chosen_holds_in_every_conversation(
-    web: Stack, open_tab: OpenTab, api: httpx2.AsyncClient
+async def test_what_is_chosen_is_the_servers_and_another_device_shows_it(
+    open_tab: OpenTab, browser: Browser, api: httpx2.AsyncClient
 ) -> None:
-    web.model.say("Noted.", always=True)
-    tab = await open_tab()
-    await tab.say("An older conversation.")
-    await expect(tab.answers).to_contain_text("Noted.")
-    older = tab.conversation_id
-    await tab.page.get_by_role("link", name="Settings").click()
+    context = await browser.new_context(service_workers="block")
+    other = await Tab.open(context, (await opened(open_tab)).url)
+    await other.page.get_by_role("link", name="Settings").click()
+    await expect(other.page.get_by_label("Language")).to_have_value("")
+    tab = await opened(open_tab)
+    await tab.page.get_by_role("combobox", name="Voice", exact=True).select_option("heart")
     await tab.page.get_by_label("Speed").fill("1.5")
     await tab.page.get_by_label("Speed").press("ArrowRight")
     await tab.page.get_by_label("Language").select_option("de")
     await tab.page.get_by_role("switch", name="Keep recordings").click()
     await expect(tab.page.get_by_role("switch", name="Keep recordings")).not_to_be_checked()
-    wanted = {"speed": 1.6, "language": "de", "recording": False}
+    wanted = {"voice": "heart", "speed": 1.6, "language": "de", "recording": False}
     assert (await api.get("/settings")).json() | wanted == (await api.get("/settings")).json()
-    await tab.click("New conversation", tab.page.get_by_role("navigation"))
-    await tab.say("A newer conversation.")
-    await expect(tab.answers).to_contain_text("Noted.")
-    newer = (await api.get(f"/conversations/{tab.conversation_id}")).json()["preferences"]
-    assert newer | wanted == newer
-    async with tab.page.expect_response(lambda response: response.request.method == "PATCH"):
-        await tab.page.goto(f"{web.url}/#{older}")
-        await tab.page.reload()
-    held = (await api.get(f"/conversations/{older}")).json()["preferences"]
-    assert held | wanted == held
-    defaults = {"speed": None, "language": None, "recording": None}
-    (await api.patch("/settings", json=defaults)).raise_for_status()
+    # Whoever opens the page of settings sees what they are now.
+    await other.page.get_by_role("link", name="Memory").click()
+    await expect(other.page.get_by_role("heading", name="What Alicia knows")).to_be_visible()
+    await other.page.get_by_role("link", name="Settings").click()
+    await expect(other.page.get_by_label("Language")).to_have_value("de")
+    await expect(other.page.get_by_role("combobox", name="Voice", exact=True)).to_have_value("heart")
+    await expect(other.page.locator(".slider output")).to_have_text("1.6 ×")
+    await expect(other.page.get_by_role("switch", name="Keep recordings")).not_to_be_checked()
+    await context.close()
+    (await api.patch("/settings", json=dict.fromkeys(wanted))).raise_for_status()
+
+
+async def test_a_voice_that_the_server_does_not_tell_of_can_be_named(
+    open_tab: OpenTab, api: httpx2.AsyncClient
+) -> None:
+    tab = await open_tab()
+    told = {"items": [{"name": "nova"}, {"name": "fable"}], "next": None, "others": True}
+    await tab.page.route("**/voices", lambda route: route.fulfill(json=told))
+    await tab.page.get_by_role("link", name="Settings").click()
+    voice = tab.page.get_by_role("combobox", name="Voice", exact=True)
+    await expect(voice.get_by_role("option")).to_have_text(["The server’s own", "nova", "fable", "Another…"])
+    await voice.select_option("Another…")
+    name = tab.page.get_by_label("Name of the voice")
+    await expect(name).to_be_focused()
+    await name.fill("af_sky")
+    await name.press("Enter")
+    await expect(voice).to_have_value("af_sky")
+    assert (await api.get("/settings")).json()["voice"] == "af_sky"
+    await voice.select_option("The server’s own")
+    await expect(voice.get_by_role("option")).to_have_count(4)
+    assert (await api.get("/settings")).json()["voice"] is None
 
 
 async def test_a_tool_can_be_switched_off(open_tab: OpenTab, api: httpx2.AsyncClient) -> None:

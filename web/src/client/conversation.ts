@@ -17,9 +17,7 @@ import type { Shown } from "./message";
 import { Outbox } from "./outbox";
 import { readPacket } from "./packet";
 import { type Pages, Past } from "./past";
-import { followed, type Preferred } from "./preferences";
 import { ClientSession, type Outgoing } from "./session";
-import type { Settings } from "./settings";
 import { Talk } from "./talk";
 import { Transcript } from "./transcript";
 import type { Speech } from "./voice";
@@ -52,10 +50,6 @@ export interface Helpers {
   knock?: (id: string | undefined, device: string, signal: AbortSignal) => Promise<Access>;
   join?: Join;
   pages?: () => Pages;
-  /** The user's settings, as soon as they are known. */
-  settings?: () => Settings | undefined;
-  /** The conversation's preferences are to be these. */
-  prefer?: (id: string, preferences: Preferred) => void;
 }
 
 export const isDraft = (id: string): boolean => id.startsWith("draft_");
@@ -76,7 +70,6 @@ export class Conversation {
   #loading: boolean;
   #head = 0;
   #loadingOlder: Promise<void> | undefined;
-  #preferences: Preferred | undefined;
   #talk = new Talk(() => this.#changed());
 
   constructor(
@@ -92,7 +85,7 @@ export class Conversation {
         device: helpers.device,
         clientVersion: "alicia-web",
         features: this.#talk.wanted ? ["streaming", "voice"] : ["streaming"],
-        preferences: { ...followed({}, helpers.settings?.()), timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone },
+        preferences: { timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone },
         ...(helpers.language && { preferredLanguage: helpers.language }),
       }),
       knock: (signal) => (helpers.knock ?? knock)(this.#session.conversationId || undefined, helpers.device, signal),
@@ -190,12 +183,6 @@ export class Conversation {
     this.#session.wantsConfiguration = true;
     this.start();
     this.#driver.wake();
-  }
-
-  /** Let the conversation have what the user's settings say. */
-  follow(): void {
-    const next = this.#preferences && followed(this.#preferences, this.helpers.settings?.());
-    if (next) this.helpers.prefer?.(this.id, next);
   }
 
   /** Bring a page of older messages, if there are any; what can't be had now can be asked for again. */
@@ -325,8 +312,6 @@ export class Conversation {
       this.#past = this.#openPast();
       this.helpers.named?.(draft, opened);
     }
-    this.#preferences = body.preferences;
-    this.follow();
     if (body.title && body.title !== this.#title) {
       this.#title = body.title;
       this.#tellKnown();

@@ -1,4 +1,3 @@
-import { call } from "./calls";
 import { Conversation, isDraft } from "./conversation";
 import { openDatabase } from "./database";
 import { nameDevice } from "./device";
@@ -33,15 +32,12 @@ export class Desk {
     void navigator.storage?.persist?.();
     const desk = new Desk(database, device, new Library(database));
     await desk.library.open();
-    desk.preferences.subscribe(() => {
-      for (const conversation of desk.#open.values()) conversation.follow();
-    });
-    void desk.preferences.read();
     void desk.library.refresh(desk.#stop.signal);
     void desk.#sendWhatWaits();
     const nudge = () => {
       for (const conversation of desk.#open.values()) conversation.nudge();
       if (desk.library.reachable === false) void desk.library.refresh(desk.#stop.signal);
+      if (desk.preferences.current()) void desk.preferences.read();
     };
     addEventListener("online", nudge);
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && nudge());
@@ -59,8 +55,6 @@ export class Desk {
       database: this.database,
       device: this.device,
       language: navigator.language,
-      settings: this.preferences.current,
-      prefer: (each, preferences) => void call("PATCH", `/conversations/${each}`, { preferences }).catch(() => undefined),
       known: (entry) => void this.library.know(entry),
       named: (draft, real) => {
         // What this tab opened moves along; what another tab opened is opened anew.

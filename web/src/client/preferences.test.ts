@@ -1,18 +1,34 @@
-import { expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 
-import { followed } from "./preferences";
+import { Preferences } from "./preferences";
 
 const DEFAULTS = { memory: true, recording: true, voice: null, speed: 1, language: null };
 
-it("a conversation that has what the settings say is left alone", () => {
-  expect(followed({}, DEFAULTS)).toBeUndefined();
-  expect(followed({ timeZone: "UTC", speed: 1.5 }, { ...DEFAULTS, speed: 1.5 })).toBeUndefined();
+afterEach(() => vi.unstubAllGlobals());
+
+const server = (...answers: (object | undefined)[]) =>
+  vi.stubGlobal("fetch", () => {
+    const answer = answers.shift();
+    return answer ? Promise.resolve(Response.json(answer)) : Promise.reject(new TypeError("away"));
+  });
+
+it("what another device has changed is seen when it is asked for again", async () => {
+  server(DEFAULTS, { ...DEFAULTS, speed: 1.5 });
+  const preferences = new Preferences();
+  const heard = vi.fn();
+  preferences.subscribe(heard);
+  await preferences.read();
+  expect(preferences.current()).toEqual(DEFAULTS);
+  await preferences.read();
+  expect(preferences.current()?.speed).toBe(1.5);
+  expect(heard).toHaveBeenCalledTimes(2);
 });
 
-it("a conversation follows the settings and keeps what is its own", () => {
-  expect(followed({ timeZone: "UTC", voice: "old" }, { ...DEFAULTS, recording: false })).toEqual({ timeZone: "UTC", recording: false });
-});
-
-it("while the settings are not known nothing is changed", () => {
-  expect(followed({ voice: "heart" }, undefined)).toBeUndefined();
+it("while the server is away they stay as they were", async () => {
+  server(DEFAULTS, undefined, undefined);
+  const preferences = new Preferences();
+  await preferences.read();
+  await preferences.read();
+  await expect(preferences.change({ speed: 2 })).rejects.toThrow("does not answer");
+  expect(preferences.current()).toEqual(DEFAULTS);
 });

@@ -1,11 +1,9 @@
-import type { Value } from "../protocol/messages";
 import { changeSettings, readSettings, type Settings } from "./settings";
 
-/** The user's settings as this page knows them, and what a conversation has to be told of them. */
+/** The user's settings as this page knows them; the server has them, for all devices. */
 export class Preferences {
   #settings: Settings | undefined;
   #listeners = new Set<() => void>();
-  #reading: Promise<void> | undefined;
 
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -15,15 +13,10 @@ export class Preferences {
   /** Undefined until the server has told. */
   current = (): Settings | undefined => this.#settings;
 
-  /** Ask the server, unless it has told already; while it is away there are none. */
-  read(): Promise<void> {
-    this.#reading ??= readSettings(new AbortController().signal).then(
-      (settings) => this.#set(settings),
-      () => {
-        this.#reading = undefined;
-      },
-    );
-    return this.#reading;
+  /** Ask the server: another device may have changed them. While it is away they stay as they are. */
+  async read(): Promise<void> {
+    const settings = await readSettings(new AbortController().signal).catch(() => undefined);
+    if (settings) this.#set(settings);
   }
 
   /** Throws Refused or Unavailable. */
@@ -36,23 +29,3 @@ export class Preferences {
     for (const listener of this.#listeners) listener();
   }
 }
-
-export type Preferred = { [key: string]: Value };
-
-/** What a conversation prefers once it follows the settings; undefined if it does already. */
-export function followed(held: Preferred, settings: Settings | undefined): Preferred | undefined {
-  if (!settings) return undefined;
-  const { voice, speed, language, recording } = settings;
-  const wanted: Preferred = {
-    ...(voice !== null && { voice }),
-    ...(speed !== 1 && { speed }),
-    ...(language !== null && { language }),
-    ...(!recording && { recording }),
-  };
-  const { voice: _voice, speed: _speed, language: _language, recording: _recording, ...others } = held;
-  const next = { ...others, ...wanted };
-  const same = KEYS.every((key) => held[key] === wanted[key]);
-  return same ? undefined : next;
-}
-
-const KEYS = ["voice", "speed", "language", "recording"] as const;

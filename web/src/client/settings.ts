@@ -25,6 +25,12 @@ export function changeSettings(change: Partial<Settings>): Promise<Settings> {
   return call("PATCH", "/settings", change);
 }
 
+/** The names of the voices that the server tells of, and whether it may have others. */
+export async function listVoices(signal: AbortSignal): Promise<{ names: string[]; others: boolean }> {
+  const { items, others } = await call<{ items: { name: string }[]; others: boolean }>("GET", "/voices", undefined, signal);
+  return { names: items.map(({ name }) => name), others };
+}
+
 export async function listTools(signal: AbortSignal): Promise<readonly Tool[]> {
   return (await call<{ items: Tool[] }>("GET", "/tools", undefined, signal)).items;
 }

@@ -1,13 +1,13 @@
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 
 import type { Desk } from "../../client/desk";
-import type { Settings } from "../../client/settings";
 import { Switch } from "../Switch";
 import { type Theme, THEMES, useTheme } from "../theme";
 import { Account } from "./Account";
-import { YourData } from "./YourData";
+import { Speech } from "./Speech";
 import { Tools } from "./Tools";
 import { usePreferences } from "./usePreferences";
+import { YourData } from "./YourData";
 import "../styles/sheet.css";
 import "./settings.css";
 
@@ -79,55 +79,6 @@ function Appearance() {
             </label>
           ))}
         </span>
-      </Row>
-    </Group>
-  );
-}
-
-const LANGUAGES = ["ar", "de", "en", "es", "fr", "hi", "it", "ja", "ko", "nl", "pl", "pt", "ru", "tr", "uk", "zh"];
-
-function Speech({ settings, change }: { settings: Settings; change: (change: Partial<Settings>) => void }) {
-  const [speed, setSpeed] = useState(settings.speed);
-  const [voice, setVoice] = useState(settings.voice ?? "");
-  const names = new Intl.DisplayNames(undefined, { type: "language" });
-  return (
-    <Group name="Voice">
-      <Row name="Voice" about="The name of a voice that the server has. Empty: its own.">
-        <input
-          aria-label="Voice"
-          placeholder="Its own"
-          value={voice}
-          maxLength={200}
-          onChange={(event) => setVoice(event.target.value)}
-          onBlur={() => voice.trim() !== (settings.voice ?? "") && change({ voice: voice.trim() || null })}
-          onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
-        />
-      </Row>
-      <Row name="Speed" about={`${speed.toFixed(2).replace(/0$/, "")} times as fast as usual`}>
-        <input
-          type="range"
-          aria-label="Speed"
-          min={0.5}
-          max={2}
-          step={0.1}
-          value={speed}
-          onChange={(event) => setSpeed(Number(event.target.value))}
-          onPointerUp={() => change({ speed })}
-          onKeyUp={() => speed !== settings.speed && change({ speed })}
-        />
-      </Row>
-      <Row name="Language" about="That you speak. A server with one language uses that.">
-        <select aria-label="Language" value={settings.language ?? ""} onChange={(event) => change({ language: event.target.value || null })}>
-          <option value="">Whatever is heard</option>
-          {LANGUAGES.map((code) => (
-            <option key={code} value={code}>
-              {names.of(code)}
-            </option>
-          ))}
-        </select>
-      </Row>
-      <Row name="Keep recordings" about="Off: what you say is kept as text, not as sound.">
-        <Switch label="Keep recordings" on={settings.recording} onChange={(recording) => change({ recording })} />
       </Row>
     </Group>
   );
