@@ -28,7 +28,7 @@ async def test_why_shows_memories_with_scores_thoughts_and_a_waterfall(
     await expect(why.locator(".memory")).to_contain_text("meaning")
     await expect(why).to_contain_text("No nuts, then.")
     stages = why.locator(".waterfall .name")
-    await expect(stages).to_have_text(["Remembered", "Thought", "Sentences"])
+    await expect(stages).to_have_text(["Remembered", "First token", "Thought", "Sentences"])
     (await api.delete(f"/memories/{memory_id}")).raise_for_status()
 
 
@@ -43,7 +43,8 @@ async def test_why_shows_what_a_tool_was_asked_and_what_it_said(web: Stack, open
     await expect(tool).to_contain_text("calculator done")
     await expect(tool.get_by_label("Asked")).to_contain_text("6 * 7")
     await expect(tool.get_by_label("Answered")).to_contain_text("42")
-    await expect(tab.page.locator(".waterfall .name")).to_have_text(["Remembered", "calculator", "Sentences"])
+    stages = tab.page.locator(".waterfall .name")
+    await expect(stages).to_have_text(["Remembered", "calculator", "First token", "Sentences"])
 
 
 async def test_why_shows_what_came_with_the_answer_while_the_server_is_away(

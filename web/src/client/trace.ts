@@ -10,8 +10,18 @@ export interface Trace {
   readonly reasoning: readonly { readonly id: string; readonly content: string; readonly createdAt: string }[];
   readonly toolUses: readonly TracedTool[];
   readonly memories: readonly TracedMemory[];
-  readonly audio: readonly { readonly id: string; readonly durationMs: number | null; readonly transcription: string | null }[];
+  readonly audio: readonly TracedAudio[];
+  /** How long the model was waited for: once, and again after each round of tools. */
+  readonly waits: readonly { readonly askedAt: string; readonly firstTokenAt: string }[];
   readonly stanzas: readonly { readonly type: number; readonly ref: string; readonly createdAt: string }[];
+}
+
+export interface TracedAudio {
+  readonly id: string;
+  readonly durationMs: number | null;
+  readonly transcription: string | null;
+  /** When its words were known (`knownAt`) and how long that took (`tookMs`), where that was noted. */
+  readonly transcriptionMeta: Map;
 }
 
 export interface TracedSentence {

@@ -7,7 +7,7 @@ const at = (ms: number) => new Date(1_000_000 + ms).toISOString();
 
 function trace(createdAt: number, rest: Partial<Trace> = {}): Trace {
   const message = { id: "am_1", previousId: null, createdAt: at(createdAt) };
-  return { message, sentences: [], reasoning: [], toolUses: [], memories: [], audio: [], stanzas: [], ...rest };
+  return { message, sentences: [], reasoning: [], toolUses: [], memories: [], audio: [], waits: [], stanzas: [], ...rest };
 }
 
 function sentence(id: string, ready: number, durationMs: number | null = null): Trace["sentences"][number] {
@@ -29,14 +29,46 @@ test("a spoken turn begins with what was heard and ends with the speech", () => 
     sentences: [sentence("a", 200, 1_000), sentence("b", 300, 500)],
     stanzas: [{ type: 10, ref: "a", createdAt: at(260) }],
   });
-  const question = trace(0, { audio: [{ id: "aa_1", durationMs: 2_000, transcription: "Well?" }] });
+  const transcriptionMeta = { knownAt: at(-300), tookMs: 120 };
+  const question = trace(0, { audio: [{ id: "aa_1", durationMs: 2_000, transcription: "Well?", transcriptionMeta }] });
   const { stages, total } = waterfall(answer, question, false);
-  expect(stages[0]).toEqual({ name: "Heard", spans: [{ from: 0, to: 2_000 }] });
+  expect(stages.slice(0, 2)).toEqual([
+    { name: "Heard", spans: [{ from: 0, to: 2_000 }] },
+    { name: "Transcribed", spans: [{ from: 1_580, to: 1_700 }] },
+  ]);
   expect(stages.at(-1)?.spans).toEqual([
     { from: 2_200, to: 3_200, text: "a." },
     { from: 3_200, to: 3_700, text: "b." },
   ]);
   expect(total).toBe(3_700);
+});
+
+test("of a transcription without a time it is known that it was there when the turn was over", () => {
+  const question = trace(0, { audio: [{ id: "aa_1", durationMs: 900, transcription: "Well?", transcriptionMeta: {} }] });
+  const { stages } = waterfall(trace(30), question, false);
+  expect(stages.find(({ name }) => name === "Transcribed")?.spans).toEqual([{ from: 900, to: 900 }]);
+});
+
+test("the wait for the model stands before what it said, once for each time it was asked", () => {
+  const tool = { id: "atu_1", toolName: "clock", toolArguments: {}, toolResult: "noon", status: "success", errorMessage: null } as const;
+  const answer = trace(10, {
+    waits: [
+      { askedAt: at(20), firstTokenAt: at(90) },
+      { askedAt: at(200), firstTokenAt: at(260) },
+    ],
+    toolUses: [{ ...tool, createdAt: at(100), completedAt: at(190) }],
+    sentences: [sentence("a", 300)],
+  });
+  const { stages } = waterfall(answer, trace(0), false);
+  expect(stages.map(({ name }) => name)).toEqual(["Remembered", "First token", "clock", "Sentences"]);
+  expect(stages[1]?.spans).toEqual([{ from: 20, to: 90 }, { from: 200, to: 260 }]);
+  expect(stages[3]?.spans).toEqual([{ from: 260, to: 300, text: "a." }]);
+});
+
+test("what was begun on a guess is drawn from when somebody had spoken", () => {
+  const answer = trace(10, { waits: [{ askedAt: at(-80), firstTokenAt: at(-20) }], sentences: [sentence("a", 40)] });
+  const { stages } = waterfall(answer, trace(0), false);
+  expect(stages.find(({ name }) => name === "First token")?.spans).toEqual([{ from: 0, to: 0 }]);
 });
 
 test("what was thought comes before what was said", () => {

@@ -1,5 +1,5 @@
 import { Type } from "../protocol/messages";
-import type { Trace } from "./trace";
+import type { Trace, TracedAudio } from "./trace";
 
 /** A stretch of a turn, in milliseconds after its beginning. */
 export interface Span {
@@ -13,7 +13,7 @@ export interface Stage {
   readonly spans: readonly Span[];
 }
 
-/** When what happened in a turn; only what there was. */
+/** When what happened in a turn; only what there was, what began first at the top. */
 export interface Waterfall {
   readonly stages: readonly Stage[];
   readonly total: number;
@@ -27,7 +27,8 @@ export interface Waterfall {
 export function waterfall(answer: Trace, question: Trace | undefined, again: boolean): Waterfall {
   const opened = at(answer.message.createdAt);
   const asked = question && !again ? at(question.message.createdAt) : opened;
-  const heard = again ? 0 : (question?.audio[0]?.durationMs ?? 0);
+  const spoken = again ? undefined : question?.audio[0];
+  const heard = spoken?.durationMs ?? 0;
   const zero = asked - heard;
   const since = (time: string) => at(time) - zero;
   const stages: Stage[] = [];
@@ -35,22 +36,37 @@ export function waterfall(answer: Trace, question: Trace | undefined, again: boo
     if (spans.length) stages.push({ name, spans });
   };
   if (heard) add("Heard", { from: 0, to: heard });
-  if (opened > asked) add("Remembered", { from: asked - zero, to: opened - zero });
+  if (spoken) add("Transcribed", transcribed(spoken, since, asked - zero));
+  if (question && !again) add("Remembered", { from: asked - zero, to: Math.max(asked, opened) - zero });
 
+  // What was begun on a guess, before the turn was over, is drawn from when it was of use.
+  const waits = answer.waits.map((each) => ({ from: Math.max(0, since(each.askedAt)), to: Math.max(0, since(each.firstTokenAt)) }));
+  add("First token", ...waits);
   const thoughts = answer.reasoning.map((each) => since(each.createdAt));
-  if (thoughts.length) add("Thought", { from: opened - zero, to: Math.max(...thoughts) });
+  if (thoughts.length) add("Thought", { from: Math.max(opened - zero, waits[0]?.to ?? 0), to: Math.max(...thoughts) });
   for (const { toolName, createdAt, completedAt } of answer.toolUses) {
     add(toolName, { from: since(createdAt), to: since(completedAt ?? createdAt) });
   }
-  add("Sentences", ...sentences(answer, since, opened - zero));
+  add("Sentences", ...sentences(answer, since, opened - zero, waits));
   add("Speech", ...speech(answer, since));
+  stages.sort((one, other) => begin(one) - begin(other));
   return { stages, total: Math.max(1, ...stages.flatMap(({ spans }) => spans.map(({ to }) => to))) };
 }
 
-/** Each sentence from when what came before it was done: a sentence, a thought or a tool. */
-function sentences(answer: Trace, since: (time: string) => number, start: number): Span[] {
+function begin({ spans }: Stage): number {
+  return spans[0]?.from ?? 0;
+}
+
+/** When the words were known: with the turn's end at the latest. */
+function transcribed({ transcriptionMeta: { knownAt, tookMs } }: TracedAudio, since: (time: string) => number, asked: number): Span {
+  const to = typeof knownAt === "string" ? Math.max(0, Math.min(since(knownAt), asked)) : asked;
+  return { from: Math.max(0, to - (typeof tookMs === "number" ? tookMs : 0)), to };
+}
+
+/** Each sentence from when what came before it was done: a sentence, a thought, a tool, or the wait for the model. */
+function sentences(answer: Trace, since: (time: string) => number, start: number, waits: readonly Span[]): Span[] {
   const thoughts = answer.reasoning.map((each) => since(each.createdAt));
-  const done = [...thoughts, ...answer.toolUses.map((each) => since(each.completedAt ?? each.createdAt))];
+  const done = [...thoughts, ...waits.map(({ to }) => to), ...answer.toolUses.map((each) => since(each.completedAt ?? each.createdAt))];
   const spans: Span[] = [];
   let from = start;
   for (const { text, createdAt } of answer.sentences) {

@@ -21,7 +21,7 @@ export function Waterfall({ turn: { stages, total } }: { turn: Turn }) {
 
 function Row({ stage: { name, spans }, total }: { stage: Stage; total: number }) {
   const from = spans[0]?.from ?? 0;
-  const to = spans.at(-1)?.to ?? from;
+  const took = spans.reduce((sum, span) => sum + span.to - span.from, 0);
   return (
     <li>
       <span className="name">{name}</span>
@@ -36,7 +36,7 @@ function Row({ stage: { name, spans }, total }: { stage: Stage; total: number })
       </span>
       <span className="took">
         {spans.length > 1 && <span className="hidden">{spans.length} of them, </span>}
-        {duration(to - from)}
+        {duration(took)}
         <span className="hidden">, begun after {duration(from)}</span>
       </span>
     </li>
