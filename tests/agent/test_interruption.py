@@ -118,3 +118,51 @@ async def test_a_device_can_have_silence_while_the_text_goes_on(scripted_stack: 
     assert stop.sentence_id == said[0].id
     assert stop.heard_characters is not None
     assert stop.heard_characters <= len(said[0].text)
+
+
+async def test_who_wants_no_more_written_hears_what_is_there(scripted_stack: Stack, user: str) -> None:
+    answer = scripted_stack.model.hold(LONG)
+    async with device(scripted_stack, user, features=VOICE) as phone:
+        person = Person(phone.room)
+        await phone.say("Count for me, please.")
+        start = await phone.hears(StartAnswer)
+        answer.release(10)
+        await person.hears_her()
+        await phone.submit(ControlStop(conversation_id=phone.id, target_id=start.id, stop_type="generation"))
+        stop = await phone.hears(ControlStop)
+        closing = await phone.closed(start.id)
+        await person.hears_silence()
+
+    said = [each for each in phone.all(AssistantSentence) if each.text.strip()]
+    (chunk,) = phone.all(AudioChunk)
+    sounding = (abs(person.heard) > 300).reshape(-1, 240).any(axis=1).sum() * 10
+    assert closing.status == "stopped"
+    assert [each.id for each in said] == [chunk.id]
+    assert stop.sentence_id is None
+    assert sounding > 0.9 * chunk.duration_ms
+
+
+async def test_who_wants_an_end_of_all_has_silence_and_no_more_text(scripted_stack: Stack, user: str) -> None:
+    async with speaking(scripted_stack, user) as (phone, person, start):
+        await phone.submit(ControlStop(conversation_id=phone.id, target_id=start.id, stop_type="all"))
+        stop = await phone.hears(ControlStop)
+        await person.hears_silence()
+
+    said = {each.id: each for each in phone.all(AssistantSentence) if each.previous_id == start.id}
+    assert stop.sentence_id is not None
+    assert stop.heard_characters is not None
+    assert stop.heard_characters < len(said[stop.sentence_id].text)
+    assert {each.id for each in phone.all(AudioChunk)} == {stop.sentence_id}
+
+
+async def test_the_next_sentence_is_made_while_the_last_one_is_heard(
+    scripted_stack: Stack, user: str
+) -> None:
+    async with speaking(scripted_stack, user) as (phone, _, start):
+        request = await scripted_stack.model.arrived(2, route="speech")
+        heard = {each.id for each in phone.all(AudioChunk)}
+        await phone.until(lambda: len(phone.all(AssistantSentence)) > 1)
+
+    said = [each for each in phone.all(AssistantSentence) if each.previous_id == start.id]
+    assert request.json["input"] == said[1].text.strip()
+    assert said[1].id not in heard

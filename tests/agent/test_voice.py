@@ -1,5 +1,7 @@
 """Speaking with Alicia: what is heard, what is said, and what is stored of both."""
 
+from datetime import datetime
+
 import numpy as np
 from msgspec.structs import replace
 
@@ -46,11 +48,17 @@ async def test_a_spoken_question_is_stored_and_answered_aloud(stack: Stack, user
     assert message.content == final.text
     assert is_wisdom(final.text)
     assert (final.language, final.track_sid is not None) == ("en", True)
+    assert final.confidence is not None
+    assert 0.5 < final.confidence <= 1
     assert [type(each) for each in phone.bodies[:4]] == [Transcription, UserMessage, AudioChunk, StartAnswer]
 
     (row,) = await records(pool, "SELECT * FROM alicia_audio WHERE id = %s", final.id)
     assert (row["audio_type"], row["message_id"], row["transcription"]) == ("input", message.id, final.text)
     assert row["livekit_track_sid"] == final.track_sid
+    assert row["audio_format"] == "audio/ogg; codecs=opus"
+    assert row["duration_ms"] >= 1_500
+    known, sure = (datetime.fromisoformat(row["transcription_meta"][name]) for name in ("knownAt", "sureAt"))
+    assert known <= sure
     assert row["transcription_meta"]["model"] == "moonshine-tiny-en"
     spoken = await records(
         pool,
@@ -59,6 +67,7 @@ async def test_a_spoken_question_is_stored_and_answered_aloud(stack: Stack, user
     )
     assert {each["id"] for each in spoken} == {each.id for each in sentences if each.text}
     assert all(each["audio_bytesize"] == len(each["audio_data"]) for each in spoken)
+    assert all(each["meta"]["wantedAt"] <= each["meta"]["soundedAt"] for each in spoken)
 
     recogniser = Moonshine()
     again = await recogniser.recognise(decode(row["audio_data"]))

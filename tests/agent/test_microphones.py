@@ -1,0 +1,92 @@
+"""Microphones as people use them: with pauses, on several devices, changed and taken away in mid-sentence."""
+
+from alicia.protocol.messages import AudioChunk, Transcription, UserMessage
+from alicia.speech.sound import decode
+from alicia.storage.pool import Pool
+from support.device import device
+from support.speech import Person, age_of_wisdom, recorded
+from support.stack import Stack
+from support.tables import records
+
+BREATH = bytes(2 * 16_000 * 6 // 10)
+"""0.6 s: twice the silence that ends a turn whose words may be all."""
+
+
+async def test_a_pause_inside_a_sentence_does_not_end_the_turn(scripted_stack: Stack, user: str) -> None:
+    scripted_stack.model.hear("Remind me to call my")
+    scripted_stack.model.hear("mother tomorrow.")
+    async with device(scripted_stack, user) as phone:
+        person = Person(phone.room)
+        await person.take_microphone()
+        await person.say(age_of_wisdom() + BREATH + age_of_wisdom())
+        message = await phone.hears(UserMessage)
+
+    assert message.content == "Remind me to call my mother tomorrow."
+    assert len(phone.all(Transcription)) == 1
+
+
+async def test_two_devices_of_one_user_are_heard_each_by_itself(
+    scripted_stack: Stack, user: str, pool: Pool
+) -> None:
+    for text in ("One of them.", "The other one."):
+        scripted_stack.model.hear(text)
+    async with (
+        device(scripted_stack, user) as phone,
+        device(scripted_stack, user, phone.id) as laptop,
+    ):
+        long, short = Person(phone.room), Person(laptop.room)
+        await long.take_microphone()
+        await short.take_microphone()
+        # Both at once, and the second has stopped long before the first.
+        await long.say(b"", recorded(19.0, 20.75) + recorded(19.0, 20.75))
+        await short.say(age_of_wisdom())
+        await phone.until(lambda: len(phone.all(UserMessage)) == 2)
+        await laptop.until(lambda: laptop.log == phone.log)
+
+    heard = {each.id: each for each in phone.all(Transcription)}
+    kept = await records(pool, "SELECT * FROM alicia_audio WHERE id = ANY(%s)", list(heard))
+    seconds = sorted(len(decode(each["audio_data"])) / 16_000 for each in kept)
+    assert {each.text for each in heard.values()} == {"One of them.", "The other one."}
+    assert len({each.track_sid for each in heard.values()}) == 2
+    assert seconds[0] < 3.4 < seconds[1]
+
+
+async def test_a_device_may_be_changed_for_another_while_it_is_on(scripted_stack: Stack, user: str) -> None:
+    scripted_stack.model.hear("With the old one.")
+    scripted_stack.model.hear("With the new one.")
+    async with device(scripted_stack, user) as phone:
+        old = Person(phone.room)
+        await old.take_microphone()
+        await old.say(age_of_wisdom())
+        first = await phone.hears(UserMessage)
+        former = list(phone.room.room.local_participant.track_publications)
+        # As browsers do it: the new one is there before the old one goes.
+        new = Person(phone.room)
+        await new.take_microphone()
+        for sid in former:
+            await phone.room.room.local_participant.unpublish_track(sid)
+        await new.say(age_of_wisdom())
+        second = await phone.hears(UserMessage, lambda body: body.id != first.id)
+
+    assert (first.content, second.content) == ("With the old one.", "With the new one.")
+    assert [each.track_sid in former for each in phone.all(Transcription)] == [True, False]
+
+
+async def test_who_reloads_in_mid_sentence_is_heard_as_far_as_they_came(
+    scripted_stack: Stack, user: str
+) -> None:
+    scripted_stack.model.hear("This is half of")
+    scripted_stack.model.hear("This is the whole.")
+    async with device(scripted_stack, user) as phone:
+        person = Person(phone.room)
+        await person.take_microphone()
+        await person.say(recorded(0.9, 2.2))
+    async with device(scripted_stack, user, phone.id, log=phone.log) as again:
+        first = await again.hears(UserMessage)
+        person = Person(again.room)
+        await person.take_microphone()
+        await person.say(age_of_wisdom())
+        second = await again.hears(UserMessage, lambda body: body.id != first.id)
+
+    assert (first.content, second.content) == ("This is half of", "This is the whole.")
+    assert len(again.all(AudioChunk)) == 2
