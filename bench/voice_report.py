@@ -13,8 +13,8 @@ PLAIN = "#b9bfc9"
 MOST_RATIO, MOST_HUSH = 1.0, 0.3
 MODELS = {
     "scripted": "a scripted language model: 0.35 s to its first word, 0.06 s for each one after it",
-    "small": "SmolLM2-135M, on the same two cores",
-    "large": "Qwen2.5-Coder-1.5B, on the same two cores",
+    "small": "SmolLM2-135M, on the same two cores, sentences of six words",
+    "large": "Qwen2.5-Coder-1.5B, on the same two cores, sentences of six words",
 }
 COUNTED = """The parts are taken from what Alicia stores of each turn (`GET /api/v1/messages/{id}/trace`) and,
 for the end of speech and the first sound, from the client's clock; those of a turn add up to its total. A
@@ -38,6 +38,7 @@ class Run:
     def __init__(self, size: str, path: Path) -> None:
         held = json.loads(path.read_text())
         self.size = size
+        self.lost = len(held["lost"])
         self.turns = [Turn(**each) for each in held["alicia"]]
         self.plain = [float(each) for each in held["plain"]]
         self.total = [each.total for each in self.turns]
@@ -68,7 +69,8 @@ class Run:
             [
                 f"## With {MODELS[self.size]}",
                 f"{len(self.turns)} turns of Alicia and {len(self.plain)} of the plain session, "
-                f"in ms after the end of speech ({early} of Alicia's were taken for over too early):",
+                f"in ms after the end of speech. {early} of Alicia's were taken for over too early; "
+                f"{self.lost} blocks of ten were thrown away because a turn got no answer.",
                 _table(rows),
                 "How long the work took, whether anybody waited for it or not:",
                 _table(hidden),

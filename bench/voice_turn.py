@@ -7,8 +7,9 @@ from ../shared/data/speech where that exists, else from the speech model's wheel
 
     python bench/voice_turn.py [TURNS] [small|large|scripted]
 
-Both use the same language model: a local one, or a scripted one that takes 0.35 s for its first word and
-0.06 s for each that follows, for machines on which a real one would drown everything else.
+Both use the same language model: a local one whose sentences are made even (bench/even_model.py), or a
+scripted one that takes 0.35 s for its first word and 0.06 s for each that follows, for machines on which a
+real one would drown everything else.
 
 After each block the turns so far stand in bench/out and the tables and the picture in bench/results, so a run
 that is cut short was not in vain. A run begins anew; what was measured with another model stays.
@@ -44,6 +45,7 @@ from alicia.protocol.messages import (
     StartAnswer,
     UserMessage,
 )
+from even_model import EvenModel
 from support import ground
 from support.device import Device, device
 from support.rooms import Participant, participant
@@ -59,6 +61,8 @@ RECORDINGS = ROOT.parent / "shared" / "data" / "speech"
 OUT = ROOT / "bench" / "out"
 SIZES = ("scripted", "small", "large")
 BLOCK = 10
+MOST_LOST = 3
+"""So many blocks in which a turn got no answer end a run."""
 ANSWER = "That is a good question. There is more than one answer to it. Let me think about it for a while."
 PATIENCE = 30.0
 LOUD = 300
@@ -188,7 +192,7 @@ class Results:
 
     def __init__(self, size: str) -> None:
         self.path = OUT / f"voice_turn_{size}.json"
-        self.held: dict[str, list[Any]] = {"alicia": [], "plain": []}
+        self.held: dict[str, list[Any]] = {"alicia": [], "plain": [], "lost": []}
 
     def keep(self, block: dict[str, list[Any]]) -> bool:
         """Write tables and picture of all that is there; whether the limits are met."""
@@ -199,24 +203,40 @@ class Results:
 
 
 async def measure(stack: Stack, livekit: LiveKitServer, name: str, turns: int, results: Results) -> bool:
-    speech, met, began = utterances(), True, time.monotonic()
-    for start in range(0, turns, BLOCK):
-        block: dict[str, list[Any]] = {"alicia": [], "plain": []}
-        numbers = range(start, min(start + BLOCK, turns))
-        async with alicia(stack) as (each, person, ears):
-            for number in numbers:
-                said = speech[number % len(speech)]
-                block["alicia"].append((await alicia_turn(stack, each, person, ears, said)).as_map())
-        async with plain(livekit, name) as (someone, person, ears):
-            for number in numbers:
-                ended, first = await _hear_answer(person, ears, speech[number % len(speech)])
-                block["plain"].append(first - ended)
-                await someone.send(b"hush")
-                await ears.silence()
-        met = results.keep(block)
+    met, began, done = True, time.monotonic(), 0
+    while done < turns and len(results.held["lost"]) < MOST_LOST:
+        numbers = range(done, min(done + BLOCK, turns))
+        try:
+            met = results.keep(
+                {
+                    "alicia": [each.as_map() async for each in alicia_turns(stack, numbers)],
+                    "plain": [each async for each in plain_turns(livekit, name, numbers)],
+                }
+            )
+            done = numbers.stop
+        except (TimeoutError, AssertionError) as error:
+            results.held["lost"].append(repr(error))
+            print(f"a block is lost: {error!r}", flush=True)
         minutes = (time.monotonic() - began) / 60
-        print(f"{numbers.stop} of {turns} turns each, {minutes:.1f} minutes", flush=True)
-    return met
+        print(f"{done} of {turns} turns each, {minutes:.1f} minutes", flush=True)
+    return met and done == turns
+
+
+async def alicia_turns(stack: Stack, numbers: range) -> AsyncGenerator[Turn]:
+    speech = utterances()
+    async with alicia(stack) as (each, person, ears):
+        for number in numbers:
+            yield await alicia_turn(stack, each, person, ears, speech[number % len(speech)])
+
+
+async def plain_turns(livekit: LiveKitServer, name: str, numbers: range) -> AsyncGenerator[float]:
+    speech = utterances()
+    async with plain(livekit, name) as (someone, person, ears):
+        for number in numbers:
+            ended, first = await _hear_answer(person, ears, speech[number % len(speech)])
+            yield first - ended
+            await someone.send(b"hush")
+            await ears.silence()
 
 
 @contextmanager
@@ -269,7 +289,8 @@ def _language_model(size: str, home: Path, parts: ExitStack) -> dict[str, str]:
     }
     command = ("-m", "alicia.local.llm", str(weights.path), "1")
     parts.enter_context(program(*command, env=llm, ready="warm", log=home / "llm.log"))
-    return llm
+    even = parts.enter_context(EvenModel(llm["ALICIA_LLM_URL"], ports.choose()))
+    return {**llm, "ALICIA_LLM_URL": even.url}
 
 
 def main() -> None:
