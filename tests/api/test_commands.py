@@ -123,6 +123,8 @@ async def test_conversations_are_found_traced_and_erased_from_the_terminal(
     assert first["message"]["id"] == turn.asked
     whole = json.loads(await alicia("trace", turn.answer, "--json"))
     assert whole["message"]["id"] == turn.answer
+    assert "a message (am_…) or a conversation (ac_…)" in await alicia.fails("trace", "xylophone")
+    assert "this is no whole id such as am_…" in await alicia.fails("trace", turn.answer[:-1])
     await alicia("erase", turn.asked, "--yes")
     assert "There is no such message." in await alicia.fails("trace", turn.asked)
     await alicia("erase", talk.id, "--yes")

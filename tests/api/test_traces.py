@@ -124,6 +124,18 @@ async def test_a_trace_is_told_event_by_event_as_text(api: httpx2.AsyncClient, t
     assert whole.text == told.text
 
 
+async def test_an_answer_that_is_being_given_has_not_ended(api: httpx2.AsyncClient, talk: Talk) -> None:
+    asked = talk.user_message()
+    answer = talk.start_answer(asked.id)
+    await talk.append(asked)
+    await talk.append(answer)
+    await talk.append(talk.sentence(answer, 1, "It is"))
+    address, text = f"/messages/{answer.id}/trace", {"format": "text"}
+    assert " ended " not in (await api.get(address, params=text)).text
+    await talk.append(talk.sentence(answer, 2, " Everest.", final=True))
+    assert " ended " in (await api.get(address, params=text)).text
+
+
 async def test_a_trace_is_a_page_that_needs_nothing_else_and_runs_nothing(
     api: httpx2.AsyncClient, talk: Talk
 ) -> None:

@@ -1,5 +1,6 @@
 """Errors as RFC 9457 problem details."""
 
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -81,7 +82,15 @@ def _validation(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this type only
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"])
-    return answer(422, f"{place}: {first['msg']}")
+    return answer(422, f"{place}: {_in_words(first)}")
+
+
+def _in_words(error: Mapping[str, Any]) -> str:
+    """What a person is told; of ids, not as a regular expression."""
+    pattern = error.get("ctx", {}).get("pattern", "")
+    if prefixes := re.match(r"\^\(\?:([a-z|]+)\)_", pattern):
+        return f"this is no whole id such as {prefixes[1].replace('|', '_… or ')}_…"
+    return error["msg"]
 
 
 def _not_found(_: Request, error: Exception) -> JSONResponse:

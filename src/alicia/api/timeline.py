@@ -110,9 +110,9 @@ def _said(trace: Trace) -> Iterator[Event]:
             spoken_until = begun + timedelta(milliseconds=sentence.duration_ms)
             detail = f"{sentence.audio_format}, {sentence.duration_ms} ms"
             yield Event(what="spoke", start=begun, end=spoken_until, text="", detail=detail, ref=sentence.id)
-    if trace.message.message_role == "assistant":
+    status = trace.message.completion_status
+    if trace.message.message_role == "assistant" and status not in ("pending", "streaming"):
         text = "" if trace.sentences else trace.message.contents
-        status = trace.message.completion_status
         yield _at("ended", max(before, trace.message.updated_at), text, trace.message.id, status)
 
 

@@ -122,8 +122,8 @@ async def _apply(conn: AsyncConnection[TupleRow], migration: Migration) -> None:
         ) from error
     except psycopg.errors.InsufficientPrivilege as error:
         raise SchemaError(
-            f"The database user may not apply migration {migration.name}: {error}. Run it as the owner of "
-            "the database, or have an administrator run CREATE EXTENSION vector first."
+            f"The database user may not apply migration {migration.name}: {error.diag.message_primary}. Run "
+            "it as the owner of the database, or have an administrator run CREATE EXTENSION vector first."
         ) from error
     except psycopg.OperationalError:
         raise

@@ -6,6 +6,7 @@ import typer
 
 from alicia.cli.manage.server import AsJson, Token, Url, connected
 from alicia.cli.manage.tables import moment, show, show_json
+from alicia.errors import AliciaError
 
 Status = Literal["active", "archived", "deleted"]
 
@@ -44,6 +45,8 @@ def trace(
     as_json: AsJson = False,
 ) -> None:
     """Show who knew what when: what was heard, remembered, thought, done and said for a message."""
+    if not thing.startswith(("am_", "ac_")):
+        raise AliciaError("What is traced is a message (am_…) or a conversation (ac_…).")
     of_conversation = thing.startswith("ac_")
     path = f"/{'conversations' if of_conversation else 'messages'}/{thing}/trace"
     query = {"limit": limit} if of_conversation else {}
