@@ -6,7 +6,7 @@ import typer
 
 
 def api(notify: Annotated[int | None, typer.Option(hidden=True)] = None) -> None:
-    """Run the HTTP server alone, for deployments of several machines."""
+    """Run the HTTP server alone. It is one part of a deployment: see docs/deploy.md."""
     import asyncio
 
     from alicia.api.app import serve

@@ -8,7 +8,7 @@ import typer
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
-    """Check every part, embedded or not, and say how to mend what is wrong."""
+    """Check every part, and say how to mend what is wrong."""
     import asyncio
     import json
     import os

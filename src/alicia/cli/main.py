@@ -26,9 +26,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (up, chat, conversations, trace, tools, export, erase, token, doctor, api, agent, migrate):
+for command in (up, chat, doctor, conversations, trace, tools, export):
     app.command()(command)
 app.command("import")(import_)
+for command in (erase, token, api, agent, migrate):
+    app.command()(command)
 app.add_typer(memory)
 
 

@@ -2,7 +2,7 @@
 
 
 def migrate() -> None:
-    """Bring the database of ALICIA_DATABASE_URL to this version's schema."""
+    """Bring the database to this version's schema. ALICIA_DATABASE_URL names it."""
     import asyncio
 
     from alicia.config import Config

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def up() -> None:
-    """Start everything on this machine and keep it running until Ctrl-C."""
+    """Start everything on this machine; Ctrl-C ends it."""
     import asyncio
 
     from alicia.config import Config

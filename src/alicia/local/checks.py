@@ -61,7 +61,8 @@ async def check_livekit(server: LiveKitServer) -> str:
         raise CheckError(
             f"nothing answers at ALICIA_LIVEKIT_URL ({server.url}): {_one_line(error)}"
         ) from error
-    return f"{len(rooms.rooms)} rooms open"
+    count = len(rooms.rooms)
+    return "1 room open" if count == 1 else f"{count} rooms open"
 
 
 async def check_model(variable: str, server: ModelServer) -> str:

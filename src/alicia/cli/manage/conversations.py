@@ -44,7 +44,10 @@ def trace(
     token: Token = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show who knew what when: what was heard, remembered, thought, done and said for a message."""
+    """Show who knew what when.
+
+    That is what was heard, remembered, thought, done and said for a message.
+    """
     if not thing.startswith(("am_", "ac_")):
         raise AliciaError("What is traced is a message (am_…) or a conversation (ac_…).")
     of_conversation = thing.startswith("ac_")

@@ -15,7 +15,7 @@ memory = typer.Typer(
 
 Id = Annotated[str, typer.Argument(help="A memory (amem_…).")]
 Off = Annotated[bool, typer.Option("--off", help="Take it back.")]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given again.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be given again.")]
 Type = Annotated[str | None, typer.Option("--type", help="The memory's type, such as fact.")]
 
 

@@ -52,7 +52,10 @@ def erase(
     url: Url = None,
     token: Token = None,
 ) -> None:
-    """Erase for good, from the tables, the journal, the indexes and the database's files."""
+    """Erase for good.
+
+    Nothing is left in the tables, the journal, the indexes and the database's files.
+    """
     if (what is None) == (not everything):
         raise AliciaError("Name what to erase, or say --everything.")
     if not yes and not typer.confirm(f"Erase {what or 'everything that is yours'} for good?"):
@@ -116,7 +119,7 @@ def token(
     days: Annotated[float, typer.Option(min=0.0001, help="How long it is valid.")] = 30,
     admin: Annotated[bool, typer.Option("--admin", help="Lets them change what concerns all users.")] = False,
 ) -> None:
-    """Make a bearer token for a user, signed with ALICIA_AUTH_SECRET."""
+    """Make a bearer token for a user. ALICIA_AUTH_SECRET signs it."""
     import time
 
     import jwt

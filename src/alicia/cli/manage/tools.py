@@ -17,7 +17,7 @@ def tools(
     token: Token = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the tools that answers may use, or switch one on or off."""
+    """List the tools of answers, or switch one on or off."""
     with connected(url, token) as server:
         if name is not None and on is not None:
             found = [server.patch(f"/tools/{name}", enabled=on)]
