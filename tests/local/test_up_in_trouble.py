@@ -169,6 +169,17 @@ def test_a_mistake_in_the_file_of_mcp_servers_is_told_before_anything_starts(
     assert "Traceback" not in ended.stderr
 
 
+def test_the_doctor_looks_for_the_programs_of_mcp_servers(tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    settings = {**_own_port(), "ALICIA_MCP_CONFIG": str(file), **ELSEWHERE}
+    for command, ok in (("sh", True), ("/bin/sh", True), ("no-such-program", False)):
+        file.write_text(json.dumps({"mcpServers": {"files": {"command": command}}}))
+        ended = run_alicia("doctor", "--json", home=tmp_path, settings=settings)
+        found = {each["part"]: each for each in json.loads(ended.stdout)}
+        assert found["MCP servers"]["ok"] is ok, command
+        assert ok or "there is no program no-such-program" in found["MCP servers"]["text"]
+
+
 def test_the_doctor_names_what_is_wrong_and_fails(tmp_path: Path) -> None:
     settings = {
         **_own_port(),

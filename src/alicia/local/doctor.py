@@ -15,7 +15,7 @@ from alicia.local.home import Home, HomeError
 from alicia.local.identity import identity_for
 from alicia.local.stack import addresses, wanted_weights
 from alicia.local.weights import SMOLLM2, TOKENIZER
-from alicia.tools.mcp.config import read_config
+from alicia.tools.mcp.config import StdioServer, read_config
 
 ROOM_NEEDED = 1 << 30
 
@@ -160,5 +160,17 @@ async def _model(variable: str, server: ModelServer | None, package: str) -> str
 async def _mcp_servers(config: Config, environ: Mapping[str, str]) -> str:
     if config.mcp_config is None:
         return "none: ALICIA_MCP_CONFIG is not set"
-    names = [server.name for server in read_config(config.mcp_config, environ)]
+    servers = read_config(config.mcp_config, environ)
+    for each in servers:
+        if isinstance(each, StdioServer) and not _program(each, environ):
+            raise CheckError(
+                f"{each.name}: there is no program {each.command}. Install it, or name its path."
+            )
+    names = [server.name for server in servers]
     return f"{', '.join(names) or 'none'}, named by {config.mcp_config}"
+
+
+def _program(server: StdioServer, environ: Mapping[str, str]) -> str | None:
+    """Where the server's program is."""
+    named = server.command if "/" not in server.command else str(Path(server.cwd or "") / server.command)
+    return shutil.which(named, path=server.env.get("PATH", environ.get("PATH")))
