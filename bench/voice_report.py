@@ -5,6 +5,7 @@ import statistics
 from collections.abc import Mapping
 from pathlib import Path
 
+from machine import keep
 from voice_parts import PARTS, Turn
 
 RESULTS = Path(__file__).parent / "results"
@@ -101,9 +102,10 @@ def report(paths: Mapping[str, Path]) -> bool:
     runs = [Run(size, path) for size, path in paths.items() if path.exists()]
     text = "\n\n".join(run.text() for run in runs)
     print(text, flush=True)
-    RESULTS.joinpath("voice_turn.md").write_text(
+    keep(
+        RESULTS / "voice_turn.md",
         f"# A turn in speech\n\n`bench/voice_turn.py`\n\n{COUNTED}\n\n{text}\n\n"
-        "![the parts of a turn](voice_turn.svg)\n"
+        "![the parts of a turn](voice_turn.svg)\n",
     )
     RESULTS.joinpath("voice_turn.svg").write_text(picture(runs))
     return all(value <= most for run in runs for _, value, most in run.limits)

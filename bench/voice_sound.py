@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import wave
+from datetime import datetime
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -28,7 +29,7 @@ from alicia.speech.segments import RATE, Samples
 from alicia.speech.sound import Recorder, decode
 from machine import keep
 from support import ground
-from support.device import device
+from support.device import Device, device
 from support.speech import AGE_OF_WISDOM, Person, age_of_wisdom
 from support.stack import Stack
 
@@ -138,7 +139,9 @@ async def gaps_between_sentences(stack: Stack) -> list[float]:
 
 
 async def barge_ins(stack: Stack) -> tuple[list[float], list[float]]:
-    """From the moment a device knows that she was interrupted to her last sound, and from the first word."""
+    """From the moment when the agent notices that somebody talks into what she says to her last sound at the
+    client, and from the first word to that.
+    """
     values: list[float] = []
     onsets: list[float] = []
     stack.model.reset()
@@ -146,7 +149,7 @@ async def barge_ins(stack: Stack) -> tuple[list[float], list[float]]:
     async with device(stack, "bench-barge", features=("streaming", "voice")) as each:
         person = Person(each.room)
         await person.take_microphone()
-        for _ in range(BARGES):
+        for number in range(BARGES):
             stack.model.hear("That is enough, thank you, stop here.")
             person.forget()
             await each.say("Speak.")
@@ -155,15 +158,22 @@ async def barge_ins(stack: Stack) -> tuple[list[float], list[float]]:
             began = time.perf_counter() + BEFORE_WORD
             saying = asyncio.create_task(person.say(age_of_wisdom()))
             await each.hears(ControlStop)
-            stopped = time.perf_counter()
             await saying
             await person.hears_silence(0.5)
-            values.append(max(0.0, person.last_loud - stopped) * 1e3)
+            values.append(max(0.0, person.last_loud - noticed(each)) * 1e3)
             onsets.append((person.last_loud - began) * 1e3)
+            print(f"{number + 1} of {BARGES} interruptions", flush=True)
             await asyncio.sleep(1)
             each.heard.clear()
             each.log[:-1] = []
     return values, onsets
+
+
+def noticed(each: Device) -> float:
+    """When the agent noticed that it is interrupted, on the clock for measurements."""
+    meta = next(envelope.meta for envelope in each.heard if isinstance(envelope.body, ControlStop))
+    at = datetime.fromisoformat((meta or {})["noticedAt"]).timestamp()
+    return at - time.time() + time.perf_counter()
 
 
 def p95(values: list[float]) -> float:
@@ -179,11 +189,12 @@ async def measure(stack: Stack) -> bool:
         ("words that differ when what is kept is heard again", f"{changed:.1%}", "5%", changed <= 0.05),
         ("gap between sentences p95, ms", f"{p95(between):.0f}", f"{MOST_GAP:.0f}", p95(between) <= MOST_GAP),
         (
-            "interrupted until silent p95, ms",
+            "interruption noticed until silent p95, ms",
             f"{p95(silence):.0f}",
             f"{MOST_SILENCE:.0f}",
             p95(silence) <= MOST_SILENCE,
         ),
+        ("interruption noticed until silent p50, ms", f"{statistics.median(silence):.0f}", "", True),
         ("first word until silent p50, ms", f"{statistics.median(onsets):.0f}", "", True),
         ("first word until silent p95, ms", f"{p95(onsets):.0f}", "", True),
     ]
