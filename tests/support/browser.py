@@ -21,7 +21,14 @@ from playwright.async_api import (
 BROWSER: Final = "/usr/bin/chromium"
 FLAGS: Final = ["--no-sandbox", "--disable-background-networking", "--allow-loopback-in-peer-connection"]
 
+AWAY: Final = ("Failed to load resource", "WebSocket connection to")
+
 Theme = Literal["light", "dark"]
+THEMES: Final[tuple[Theme, ...]] = ("light", "dark")
+WIDTHS: Final = (360, 1280)
+SETTLED: Final = """() => new Promise(requestAnimationFrame).then(() => Promise.allSettled(
+    document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished)))"""
+"""Until then a colour may be anywhere between two themes."""
 
 
 @asynccontextmanager
@@ -95,10 +102,20 @@ class Tab:
         """Press the button of this name, if need be the one in a part of the page."""
         await (within or self.page).get_by_role("button", name=name, exact=True).click()
 
-    async def axe(self, source: str) -> list[Any]:
-        """What axe-core finds wrong that is serious or worse."""
+    async def axe(self, source: str, *widths: int) -> list[Any]:
+        """What axe-core finds wrong that is serious or worse, in light and in dark, at each of the widths."""
         # The policy of the page forbids added scripts; this way in is the debugger's.
         await self.page.evaluate(source)
+        found: list[Any] = []
+        for width in widths or WIDTHS:
+            await self.page.set_viewport_size({"width": width, "height": 800})
+            for theme in THEMES:
+                await self.page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+                await self.page.evaluate(SETTLED)
+                found += [[width, theme, fault] for fault in await self._faults_for_some()]
+        return found
+
+    async def _faults_for_some(self) -> list[Any]:
         found: list[Any] = await self.page.evaluate(
             """async () => (await axe.run(document)).violations
                 .filter(({impact}) => impact === 'serious' || impact === 'critical')
@@ -108,7 +125,7 @@ class Tab:
 
     def _console(self, message: ConsoleMessage) -> None:
         # A server that is away shows as failed requests, which some tests bring about.
-        if message.type == "error" and "Failed to load resource" not in message.text:
+        if message.type == "error" and not any(words in message.text for words in AWAY):
             self.faults.append(message.text)
 
     def _request(self, request: Request) -> None:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import httpx2
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, FilePayload, Locator, expect
+from playwright.async_api import FilePayload, Locator, expect
 
-from support.browser import OpenTab, Tab, Theme
+from support.browser import OpenTab, Tab
 from support.stack import Stack
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("web")]
@@ -163,22 +163,3 @@ async def test_memory_can_be_switched_off(
     await expect(tab.answers).to_contain_text("I could not say.")
     assert known.content not in json.dumps(web.model.chats[-1].json)
     (await api.patch("/settings", json={"memory": True})).raise_for_status()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_axe_finds_no_serious_fault(
-    browser: Browser, web: Stack, axe: str, theme: Theme, known: Known
-) -> None:
-    context = await browser.new_context(color_scheme=theme, reduced_motion="reduce")
-    tab = await Tab.open(context, web.url)
-    await tab.page.get_by_role("link", name="Memory").click()
-    await tab.click("Where from, where used", card(tab, known.content))
-    await expect(tab.page.get_by_text("Not used for an answer yet.")).to_be_visible()
-    assert await tab.axe(axe) == []
-    await tab.click("More", card(tab, known.content))
-    assert await tab.axe(axe) == []
-    await tab.page.set_viewport_size({"width": 360, "height": 740})
-    assert await tab.axe(axe) == []
-    width: int = await tab.page.evaluate("document.querySelector('.sheet').scrollWidth")
-    assert width <= 360
-    await context.close()

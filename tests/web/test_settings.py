@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from playwright.async_api import Browser, BrowserContext, expect
 
-from support.browser import OpenTab, Tab, Theme
+from support.browser import OpenTab, Tab
 from support.stack import Stack
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("web")]
@@ -138,18 +138,3 @@ async def test_erasing_everything_needs_the_words_and_leaves_nothing(
         f"alicia:{user}",
     )
     assert held == 0
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_axe_finds_no_serious_fault(browser: Browser, web: Stack, axe: str, theme: Theme) -> None:
-    context = await browser.new_context(color_scheme=theme, reduced_motion="reduce")
-    tab = await Tab.open(context, f"{web.url}")
-    await tab.page.get_by_role("link", name="Settings").click()
-    await expect(tab.page.get_by_role("switch", name="calculator")).to_be_visible()
-    await tab.click("Erase…")
-    assert await tab.axe(axe) == []
-    await tab.page.set_viewport_size({"width": 360, "height": 740})
-    assert await tab.axe(axe) == []
-    width: int = await tab.page.evaluate("document.querySelector('.sheet').scrollWidth")
-    assert width <= 360
-    await context.close()

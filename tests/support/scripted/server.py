@@ -29,9 +29,9 @@ class ScriptedServer:
         self.context_window = context_window
         self.dimensions = dimensions
         self.api_key: str | None = None
+        """When set, requests with another key get 401."""
         self.voices: Any = None
         """What it tells of its voices; None: nothing."""
-        """When set, requests with another key get 401."""
         self.heard = "This is a scripted transcription."
         """What every recording says for which no answer was written."""
         self.requests: list[Request] = []
