@@ -25,22 +25,26 @@ export interface Remote {
   status?: Entry["status"] | "deleted";
   updatedAt?: string;
   createdAt?: string;
+  /** 0 as long as nothing was said. */
+  lastServerStanzaId?: number;
 }
 
-/** One entry for each conversation; the server knows titles, this browser knows first words. */
+/** One entry for each conversation in which something was said; the server knows titles, this browser first words. */
 export function merge(local: readonly Kept[], remote: readonly Remote[]): Entry[] {
   const entries = new Map<string, Entry>();
   for (const { id, becameId, title, preview, updatedAt, status } of local) {
-    if (becameId === undefined && status !== "deleted") {
+    if (becameId === undefined && status !== "deleted" && (title || preview)) {
       entries.set(id, { id, title, preview, updatedAt: updatedAt ?? 0, status: status ?? "active" });
     }
   }
-  for (const { id, title, status, updatedAt, createdAt } of remote) {
+  for (const { id, title, status, updatedAt, createdAt, lastServerStanzaId } of remote) {
     if (status === "deleted") {
       entries.delete(id);
       continue;
     }
     const known = entries.get(id);
+    // Somebody switched the microphone on and said nothing.
+    if (lastServerStanzaId === 0 && !title && !known) continue;
     const at = utc(updatedAt ?? createdAt);
     entries.set(id, {
       id,

@@ -4,7 +4,6 @@ import { beforeEach, expect, it } from "vitest";
 
 import { Type } from "../protocol/messages";
 import { openDatabase } from "./database";
-import { merge } from "./shelf";
 import { Log } from "./log";
 import { Outbox } from "./outbox";
 import { Agent, am, C, question } from "./testing";
@@ -85,21 +84,4 @@ it("a log that is told anew begins empty", async () => {
   log.clear();
   await log.settled();
   expect(await log.read()).toEqual({ base: undefined, envelopes: [], cursor: 0 });
-});
-
-it("the list has each conversation once, newest first, with the server's title", () => {
-  const local = [
-    { id: "ac_1", preview: "first words", updatedAt: 5 },
-    { id: "draft_1", becameId: "ac_1" },
-    { id: "draft_2", preview: "not sent", updatedAt: 9 },
-  ];
-  const remote = [
-    { id: "ac_1", title: "A title", updatedAt: "1970-01-01T00:00:00.007" },
-    { id: "ac_2", title: "", updatedAt: "1970-01-01T00:00:00.001Z" },
-  ];
-  expect(merge(local, remote)).toMatchObject([
-    { id: "draft_2", preview: "not sent" },
-    { id: "ac_1", title: "A title", preview: "first words", updatedAt: 7 },
-    { id: "ac_2" },
-  ]);
 });
