@@ -6,7 +6,7 @@ import { Chunk } from "./Chunk";
 import { chunked } from "./chunks";
 import { useWatch } from "./useWatch";
 
-const DRAWN = 3;
+const DRAWN = 2;
 
 interface Props {
   conversation: Conversation;
