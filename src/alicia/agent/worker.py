@@ -134,6 +134,7 @@ async def run(config: Config, embedder: Embedder, registered: Callable[[], None]
         worker.on_registered(registered)
         work = group.create_task(worker.server.run())
         sweeping = group.create_task(sweep(services, server_api))
+        resting = group.create_task(voices.run())
         changes = watch(config.need_database_url(), lambda: worker.open, pooler=config.database_pooler)
         watching = group.create_task(changes)
         if await quits.get():
@@ -144,6 +145,7 @@ async def run(config: Config, embedder: Embedder, registered: Callable[[], None]
             hurry.cancel()
         sweeping.cancel()
         watching.cancel()
+        resting.cancel()
         # Before anything that the answers need goes away, or they would end as failed.
         await worker.abandon()
         await voices.aclose()
