@@ -103,7 +103,25 @@ def row(talkers: int, turns: list[Turn], cpu: float) -> str:
     return f"| {talkers} | {len(turns)} | {told} | {cpu / len(turns):.2f} |"
 
 
+class Memory:
+    """The agent's, as it grows; pages that it shares with others are counted in part."""
+
+    def __init__(self, agent: int) -> None:
+        self._agent = agent
+        self._seen: list[tuple[str, int]] = []
+
+    def look(self, when: str) -> None:
+        rollup = Path(f"/proc/{self._agent}/smaps_rollup").read_text()
+        pss = next(line for line in rollup.splitlines() if line.startswith("Pss:"))
+        self._seen = [each for each in self._seen if each[0] != when] + [(when, int(pss.split()[1]) // 1024)]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{mebibytes} MiB {when}" for when, mebibytes in self._seen)
+
+
 async def measure(stack: Stack, minutes: float) -> None:
+    memory = Memory(stack.agent.pid)
+    memory.look("before anybody spoke")
     alone = await models_alone(utterances())
     lines = [
         "| talkers | turns | p50, ms | p95, ms | mean for models, ms | for us, ms | agent's CPU, s a turn |",
@@ -128,17 +146,20 @@ async def measure(stack: Stack, minutes: float) -> None:
             verdict = f"With {talkers} the p95 is more than twice that of one."
             break
         most = talkers
-        _write(lines, f"So far {most} at once.", alone)
-    _write(lines, f"**{most} at once** before p95 doubles. {verdict}", alone)
+        memory.look("with one" if talkers == 1 else "with the largest crowd")
+        _write(lines, f"So far {most} at once.", alone, memory)
+    _write(lines, f"**{most} at once** before p95 doubles. {verdict}", alone, memory)
 
 
-def _write(lines: list[str], verdict: str, alone: float) -> None:
+def _write(lines: list[str], verdict: str, alone: float, memory: Memory) -> None:
     text = "\n".join(lines)
     apart = (
         f"The speech models by themselves take {alone:.2f} s of CPU for such a turn. The scripted language "
-        "model takes none of it; its share of the wait is counted with the models."
+        "model takes none of it; its share of the wait is counted with the models. The agent's memory, speech "
+        f"models included: {memory}."
     )
     print(f"{text}\n\n{verdict}\n", flush=True)
+    print(memory, flush=True)
     keep(RESULTS, f"# Many who speak at once\n\n`bench/voice_crowd.py`\n\n{text}\n\n{verdict}\n\n{apart}\n")
 
 
