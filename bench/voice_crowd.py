@@ -155,8 +155,8 @@ def _write(lines: list[str], verdict: str, alone: float, memory: Memory) -> None
     text = "\n".join(lines)
     apart = (
         f"The speech models by themselves take {alone:.2f} s of CPU for such a turn. The scripted language "
-        "model takes none of it; its share of the wait is counted with the models. The agent's memory, speech "
-        f"models included: {memory}."
+        "model takes none of it; its share of the wait is counted with the models. The agent's memory, with "
+        f"the speech models: {memory}."
     )
     print(f"{text}\n\n{verdict}\n", flush=True)
     print(memory, flush=True)
