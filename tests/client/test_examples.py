@@ -1,4 +1,4 @@
-"""The examples of the SDK's page run as they stand there."""
+"""The examples of the README and of the SDK's page run as they stand there."""
 
 import re
 import subprocess
@@ -9,8 +9,9 @@ import pytest
 
 from support.stack import Stack
 
-PAGE = (Path(__file__).parents[2] / "docs" / "sdk.md").read_text()
-EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+ROOT = Path(__file__).parents[2]
+PAGES = (ROOT / "README.md").read_text() + (ROOT / "docs" / "sdk.md").read_text()
+EXAMPLES = re.findall(r"```python\n(.*?)```", PAGES, re.DOTALL)
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))
