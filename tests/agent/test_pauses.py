@@ -20,14 +20,13 @@ from support.tables import journal, rows
 
 pytestmark = pytest.mark.timeout(180)
 
-LEARNING = "Known facts"
+LEARNING = "Statements:"
 """What only a request about what is worth keeping says."""
 NAMING = "The title of this conversation"
 
 
-def facts(quote: str, content: str, **fields: Any) -> dict[str, Any]:
-    fact = {"quote": quote, "content": content, "type": "profile_attribute", "relation": "new", "known": 0}
-    return {"facts": [{**fact, **fields}]}
+def found(fact: str) -> dict[str, Any]:
+    return {"statements": [{"kind": "about the user", "facts": [fact]}]}
 
 
 def about(kind: str, words: str) -> Callable[[str], bool]:
@@ -35,7 +34,7 @@ def about(kind: str, words: str) -> Callable[[str], bool]:
     return lambda text: kind in text and words in text
 
 
-PORTO = facts("I live in Porto", "The user lives in Porto.")
+PORTO = found("The user lives in Porto.")
 
 
 def caller(stack: Stack, user: str) -> httpx2.AsyncClient:
@@ -72,7 +71,8 @@ async def learned_from(pool: Pool, answer_id: str) -> None:
 async def quiet(stack: Stack, each: Device, marker: str) -> None:
     """Wait until everything that is due in a pause was done: the message with the marker is learned from."""
     gate = Gate()
-    stack.model.script("json", Script(gate, '{"facts": []}'), when=about(LEARNING, marker))
+    nothing = {"statements": [{"kind": "small talk", "facts": []}]}
+    stack.model.script("json", Script(gate, json.dumps(nothing)), when=about(LEARNING, marker))
     await each.ask(f"I like the word {marker}.")
     await gate.reached()
     gate.open()
@@ -106,9 +106,7 @@ async def test_a_change_is_told_as_an_update_of_the_memory(stack: Stack, user: s
     async with device(stack, user) as alone:
         await alone.ask("I live in Porto.")
         first = await stored(alone)
-        stack.model.answer_json(
-            facts("I live in Braga now", "The user lives in Braga."), when="I live in Braga"
-        )
+        stack.model.answer_json(found("The user lives in Braga."), when="I live in Braga")
         await alone.ask("I live in Braga now.")
         again = await alone.hears(MemoryTrace, lambda body: body.action == "updated")
         assert (again.memory_id, again.content) == (first.memory_id, "The user lives in Braga.")
@@ -177,9 +175,7 @@ async def test_what_was_said_against_a_pinned_memory_is_asked_about_in_the_next_
         memory_id = (await stored(alone)).memory_id
         async with pool.connection() as conn:
             await update_memory(conn, user, memory_id, pinned=True)
-        stack.model.answer_json(
-            facts("I live in Braga now", "The user lives in Braga."), when="I live in Braga"
-        )
+        stack.model.answer_json(found("The user lives in Braga."), when="I live in Braga")
         await learned_from(pool, await alone.ask("I live in Braga now."))
         await quiet(stack, alone, "marzipan")
         prompts = [request.user_text for request in stack.model.chats]
@@ -214,8 +210,8 @@ async def test_with_memory_off_nothing_is_read_and_nothing_learned(
             await switch_memory(conn, user, on=True)
         await api.patch(f"/conversations/{alone.id}", json={"preferences": {}})
         await quiet(stack, alone, "marzipan")
-        learned = [each.user_text for each in stack.model.asked if LEARNING in each.user_text]
-        assert not any("The user says:\nI live in Braga" in text for text in learned)
+        learned = [each.user_text for each in stack.model.asked[before:] if LEARNING in each.user_text]
+        assert not any("1. I live in Braga" in text for text in learned)
 
 
 async def test_a_conversation_gets_a_title_after_its_first_exchange(stack: Stack, user: str) -> None:

@@ -1,87 +1,91 @@
-"""Asking the model what is worth keeping from the user's words, and believing it only as far as they go."""
+"""Asking the model what the user's statements tell of their life, and believing it only as far as they go.
 
-import re
+The model is given the statements one by one and says of each what kind it is, and what it tells. Which
+statement a fact comes from is thus known without the model's quoting it, which small ones do badly.
+"""
+
 from collections.abc import Sequence
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from alicia.llm.messages import Message
-from alicia.memory.comparing import denies, values_of, words_of
+from alicia.memory.comparing import denied_in, denies, stem, values_of, word_set, words_of
 from alicia.memory.guard import is_order
-from alicia.storage.memories import Memory
+from alicia.memory.statements import speaks, statements
 
-TYPES: Final = ("user_preference", "profile_attribute", "world_fact", "long_term_note")
-MOST: Final = 4
+KINDS: Final = {
+    "about the user": "profile_attribute",
+    "likes and dislikes": "user_preference",
+    "people and things": "world_fact",
+    "plan": "long_term_note",
+    "request": None,
+    "small talk": None,
+    "story": None,
+    "general": None,
+}
+"""The kinds of statements, with the type of the memories that come of them; None for no memory."""
+MOST: Final = 3
+"""How many facts one statement may tell."""
 _LONGEST: Final = 160
-_TOKENS: Final = 320
+_CONTEXT: Final = 300
 
 _SYSTEM: Final = """\
-You keep the long-term memory of an assistant. You are given what the user has just said. List what is worth \
-knowing about the user in later conversations, and nothing else.
+You keep the long-term memory of an assistant. You are given what the user has just said, in numbered \
+statements. For each statement say what kind it is, and note the facts of the user's life that it tells, \
+each as one short sentence in the third person.
 
-Keep: name, age, home, work, family and other people in the user's life, health, likes and dislikes, habits, \
-plans, belongings.
-Leave out: questions, requests, small talk, feelings of the moment, jokes, what-ifs, text that the user \
-quotes or pastes, what the assistant says, and anything that tells the assistant what to do or to obey. Most \
-of the time there is nothing to keep: then answer an empty list.
+Kinds with facts:
+about the user: name, age, home, work, health, origin, languages, habits, belongings
+likes and dislikes: what the user likes, dislikes or prefers, and how the user wants to be talked to
+people and things: family, friends, pets, colleagues and neighbours of the user
+plan: what the user is going to do or wants to do some day
+Kinds without facts:
+request: the assistant is to do, find or explain something now
+small talk: thanks, greetings, opinions, guesses, moods of the moment
+story: fiction, games, jokes, what-ifs
+general: about the world, not about the user's life"""
 
-For each fact:
-quote: the user's own words that say it.
-content: one short whole sentence in the third person that says who it is about, such as "The user lives in \
-Lisbon." or "The user's sister Ana is a nurse."
-type: user_preference, profile_attribute, world_fact (about other people and things) or long_term_note \
-(plans).
-relation: "same" if a known fact says it already, "changes" if a known fact is no longer true because of it, \
-otherwise "new".
-known: the number of that known fact, otherwise 0."""
-
-_MOVED: Final = {
-    "quote": "we moved to Porto last week",
-    "content": "The user lives in Porto.",
-    "type": "profile_attribute",
-    "relation": "changes",
-    "known": 1,
-}
-_EXAMPLES: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+# What varies comes last, so that a server that keeps what it has read reads the rest once.
+_EXAMPLES: Final[tuple[tuple[Sequence[str], Sequence[tuple[str, Sequence[str]]]], ...]] = (
     (
-        "Known facts:\n1. The user lives in Berlin.\n\n"
-        "The user says:\nOh, by the way, we moved to Porto last week. What's a good lasagna recipe?",
-        {"facts": [_MOVED]},
+        ["I'm Noah, 28", "I really can't stand mushrooms."],
+        [
+            ("about the user", ["The user's name is Noah.", "The user is 28 years old."]),
+            ("likes and dislikes", ["The user can't stand mushrooms."]),
+        ],
     ),
-    ("Known facts:\nnone\n\nThe user says:\nCan you tell me who wrote Hamlet?", {"facts": []}),
+    (["Write me a short poem about autumn."], [("request", [])]),
+    (
+        ["By the way, we moved to Madrid last week.", "I never eat breakfast."],
+        [
+            ("about the user", ["The user lives in Madrid."]),
+            ("about the user", ["The user never eats breakfast."]),
+        ],
+    ),
+    (
+        ["I guess this winter will be cold.", "I need the result in metres."],
+        [("small talk", []), ("request", [])],
+    ),
+    (
+        ["My brother Sam is a pilot.", "We want to visit him in Texas next summer."],
+        [
+            ("people and things", ["The user's brother Sam is a pilot."]),
+            ("plan", ["The user wants to visit Sam in Texas next summer."]),
+        ],
+    ),
+    (
+        ["Let's pretend that I am a wizard.", "Please be brief with me, I prefer that."],
+        [("story", []), ("likes and dislikes", ["The user prefers brief answers."])],
+    ),
 )
 
-_SCHEMA: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {
-        "facts": {
-            "type": "array",
-            "maxItems": MOST,
-            "items": {
-                "type": "object",
-                "properties": {
-                    "quote": {"type": "string", "maxLength": _LONGEST},
-                    "content": {"type": "string", "maxLength": _LONGEST},
-                    "type": {"enum": list(TYPES)},
-                    "relation": {"enum": ["new", "same", "changes"]},
-                    "known": {"type": "integer", "minimum": 0, "maximum": 20},
-                },
-                "required": ["quote", "content", "type", "relation", "known"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["facts"],
-    "additionalProperties": False,
-}
-
+_PEOPLE: Final = word_set("""
+    mother mum mom father dad parents brother sister son daughter child children kids baby wife husband
+    partner girlfriend boyfriend friend uncle aunt cousin nephew niece grandmother grandfather grandma grandpa
+    boss colleague neighbour neighbor roommate flatmate teacher doctor landlord
+""")
 _NUMBERS: Final = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_SENTENCE: Final = re.compile(r"[^.!?\n]*[.!?]*")
-_QUOTED: Final = re.compile(r"\"[^\"]*\"|“[^”]*”|«[^»]*»|^>.*$|```.*?```", re.MULTILINE | re.DOTALL)
-_PERSON: Final = re.compile(
-    r"\b(?:i|i'm|i've|i'd|my|me|mine|myself|we|our|us|remember|call)\b", re.IGNORECASE
-)
 
 
 class Completer(Protocol):
@@ -95,91 +99,115 @@ class Completer(Protocol):
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that the user has said, and how the model thinks it stands to what is known."""
+    """Something that the user has said: as a memory has it, and the statement that it comes from."""
 
-    quote: str
     content: str
     type: str
-    relation: Literal["new", "same", "changes"]
-    known: int
+    statement: str
+
+
+class _Told(msgspec.Struct, frozen=True):
+    kind: str
+    facts: list[str]
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    facts: list[Fact]
+    statements: list[_Told]
 
 
-def may_tell(text: str) -> bool:
-    """Whether a message can hold anything to keep, as far as can be told without asking a model.
+async def extract(model: Completer, said: str, before: Sequence[Message]) -> list[Fact]:
+    """What the model finds in the user's words, less what they do not bear out and what gives orders.
 
-    Conversations are full of questions and thanks; asking about each would cost more than it brings.
+    A message without a statement about the user costs nothing: the model is not asked.
     """
-    told = [sentence for sentence in _sentences(text) if not sentence.rstrip().endswith("?")]
-    if any(len(words_of(sentence)) >= 1 and len(sentence.split()) >= 3 for sentence in told):
-        return True
-    return _PERSON.search(text) is not None and len(text.split()) >= 3
+    asked = next((one.content for one in reversed(before) if one.role == "assistant"), "")
+    own = statements(said, asked=asked.rstrip().endswith("?"))
+    if not own:
+        return []
+    request = [*_beginning(), Message("user", _shown(own, asked))]
+    answer = await model.complete(request, schema=_schema(len(own)), max_tokens=80 * len(own) + 160)
+    found = [
+        Fact(content=content.strip(), type=type_, statement=_source(content, own, listed))
+        for listed, told in zip(own, msgspec.convert(answer, _Answer).statements, strict=False)
+        if (type_ := KINDS.get(told.kind))
+        for content in told.facts[:MOST]
+    ]
+    return _distinct([fact for fact in found if holds(fact, own)])
 
 
-async def extract(
-    model: Completer, said: str, before: Sequence[Message], known: Sequence[Memory]
-) -> list[Fact]:
-    """What the model finds in the user's words, less what they do not bear out and what gives orders."""
-    answer = await model.complete(_prompt(said, before, known), schema=_SCHEMA, max_tokens=_TOKENS)
-    found = msgspec.convert(answer, _Answer).facts[:MOST]
-    return [fact for fact in found if holds(fact, said)]
-
-
-def holds(fact: Fact, said: str) -> bool:
-    """Whether the user has said this, in words of their own, as a statement, and not as an order to us."""
-    content = fact.content.strip()
-    if not content or is_order(content) or is_order(fact.quote) or is_order(_around(fact.quote, said)):
+def holds(fact: Fact, own: Sequence[str]) -> bool:
+    """Whether the user's own statements say this, and whether it is about them and no order to us."""
+    spoken = {word for statement in own for word in _heads(statement)}
+    told = _heads(fact.content)
+    values = [_head(word) for word in values_of(fact.content)]
+    if not told or is_order(fact.content) or any(word not in spoken for word in values):
         return False
-    own = _QUOTED.sub(" ", said) if _QUOTED.sub(" ", said).split() else said
-    spoken = {_head(word) for word in words_of(own)}
-    quoted = [_head(word) for word in words_of(fact.quote)]
-    if not quoted or sum(word in spoken for word in quoted) < 0.7 * len(quoted):
+    if _head("assistant") in told or not _names_whom(fact):
         return False
-    told = [_head(word) for word in words_of(content)]
-    values = [_head(word) for word in values_of(content)]
     # A sentence made of a name or a number that was said may use other words around it, but no other name.
     share = 0.3 if values else 0.5
-    if not told or any(word not in spoken for word in values):
-        return False
     if sum(word in spoken for word in told) < share * len(told):
         return False
-    sentence = _around(fact.quote, said)
-    if denies(fact.quote) and not denies(content) and all(word in spoken for word in told):
-        # The model has lost a "not" on the way.
-        return False
-    return not sentence.rstrip().endswith("?")
+    # The model may have lost a "not" on the way.
+    denied = {_head(word) for word in denied_in(fact.statement)}
+    return denies(fact.content) or denied.isdisjoint(told)
 
 
-def _prompt(said: str, before: Sequence[Message], known: Sequence[Memory]) -> list[Message]:
+def _source(content: str, own: Sequence[str], listed: str) -> str:
+    """The statement that a fact comes from. Small models list some under the statement before or after."""
+    told = set(_heads(content))
+    return max([listed, *own], key=lambda statement: len(told & set(_heads(statement))))
+
+
+def _distinct(facts: Sequence[Fact]) -> list[Fact]:
+    """Without those that say no more than another one does."""
+    words = [set(_heads(fact.content)) for fact in facts]
+    return [
+        fact
+        for n, fact in enumerate(facts)
+        if not any(words[n] < other or (words[n] == other and m < n) for m, other in enumerate(words))
+    ]
+
+
+def _names_whom(fact: Fact) -> bool:
+    """What is said only of a person near the user must not become the user's own."""
+    people = set(words_of(fact.statement)) & _PEOPLE
+    return not people or speaks(fact.statement) or not people.isdisjoint(words_of(fact.content))
+
+
+def _beginning() -> list[Message]:
     messages = [Message("system", _SYSTEM)]
-    for question, answer in _EXAMPLES:
-        messages.append(Message("user", question))
-        messages.append(Message("assistant", msgspec.json.encode(answer).decode()))
-    facts = "\n".join(f"{n}. {memory.content[:300]}" for n, memory in enumerate(known, 1)) or "none"
-    asked = next((one.content for one in reversed(before) if one.role == "assistant"), "")
-    context = f"\n\nThe assistant had said:\n{asked[-300:]}" if asked else ""
-    messages.append(Message("user", f"Known facts:\n{facts}{context}\n\nThe user says:\n{said[-2000:]}"))
+    for own, told in _EXAMPLES:
+        answer = {"statements": [{"kind": kind, "facts": facts} for kind, facts in told]}
+        messages += [Message("user", _shown(own)), Message("assistant", msgspec.json.encode(answer).decode())]
     return messages
 
 
-def _sentences(text: str) -> list[str]:
-    return [part.group().strip() for part in _SENTENCE.finditer(text) if part.group().strip()]
+def _shown(own: Sequence[str], asked: str = "") -> str:
+    context = f"The assistant had said:\n{asked[-_CONTEXT:]}\n\n" if asked else ""
+    return f"{context}Statements:\n" + "\n".join(f"{n}. {each}" for n, each in enumerate(own, 1))
 
 
-def _around(quote: str, said: str) -> str:
-    """The sentence of the user's that a quote comes from: the one that has most of its words."""
-    wanted = {_head(word) for word in words_of(quote)}
-    return max(
-        _sentences(said),
-        key=lambda sentence: len(wanted & {_head(word) for word in words_of(sentence)}),
-        default="",
-    )
+def _schema(count: int) -> dict[str, Any]:
+    facts = {"type": "array", "maxItems": MOST, "items": {"type": "string", "maxLength": _LONGEST}}
+    told = {
+        "type": "object",
+        "properties": {"kind": {"enum": list(KINDS)}, "facts": facts},
+        "required": ["kind", "facts"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"statements": {"type": "array", "minItems": count, "maxItems": count, "items": told}},
+        "required": ["statements"],
+        "additionalProperties": False,
+    }
+
+
+def _heads(text: str) -> list[str]:
+    return [_head(word) for word in words_of(text)]
 
 
 def _head(word: str) -> str:
     """The beginning of a word, which its forms share; numbers as digits."""
-    word = word.removesuffix("'s")
-    return str(_NUMBERS.index(word) + 1) if word in _NUMBERS else word[:5]
+    return str(_NUMBERS.index(word) + 1) if word in _NUMBERS else stem(word)[:5]

@@ -18,7 +18,8 @@ from alicia.llm.messages import Message
 from alicia.memory.changes import Change, Contradiction, changed, confirmed
 from alicia.memory.comparing import Relation, compare
 from alicia.memory.embeddings import Embedder
-from alicia.memory.extraction import Completer, Fact, extract, may_tell
+from alicia.memory.extraction import Completer, extract
+from alicia.memory.judging import judge
 from alicia.memory.query import Query
 from alicia.memory.recall import Found, Searcher
 from alicia.storage.lessons import touched_by
@@ -31,13 +32,13 @@ from alicia.storage.switch import memory_is_on, only_writer
 log = structlog.stdlib.get_logger(__name__)
 
 KNOWN: Final = 8
-"""How many of the memories that fit a message the model is told of."""
+"""How many of the memories nearest to a fact it is compared with."""
 
 HEARD: Final = 0.7
 """How sure a memory is that was heard once and not asked for."""
 
-RELATED: Final = 0.3
-"""How near a memory must be for the model's word that it is the same, or changed, to count."""
+RELATED: Final = 0.4
+"""How near a memory must be for the model to be asked whether it is the same, or changed."""
 
 CONTRADICTION: Final = "contradiction"
 """The key under which `alicia_meta` keeps what was said against a pinned memory."""
@@ -90,16 +91,15 @@ class Learner:
 
         Cancelling it before `store` is called leaves everything as it was.
         """
-        if self._model is None or not may_tell(turn.text):
+        if self._model is None:
             return Lesson()
         async with self._pool.connection() as conn:
             if not await memory_is_on(conn, turn.user_id, turn.conversation_id):
                 return Lesson()
-        near = await self._searcher.search(turn.user_id, Query(message=turn.text), limit=KNOWN)
-        known = [found.memory for found in near if _personal(found)]
-        facts = await extract(self._model, turn.text, turn.before, known)
+        facts = await extract(self._model, turn.text, turn.before)
         if not facts:
             return Lesson()
+        hints = [await self._hint(self._model, turn.user_id, fact.content) for fact in facts]
         source = {"conversationId": turn.conversation_id, "messageId": turn.message_id}
         async with self.writing(turn.user_id):
             # Asked again: the user may have switched memory off while the model was thinking.
@@ -109,15 +109,15 @@ class Learner:
                 # What one message says counts once, also when it is learned from again after a crash.
                 taken = await touched_by(conn, turn.user_id, turn.message_id)
             decisions: list[Decision] = []
-            for fact in facts:
+            for fact, hint in zip(facts, hints, strict=True):
                 new = NewMemory(
-                    content=fact.content.strip(),
+                    content=fact.content,
                     confidence=HEARD,
                     source_type="conversation",
                     source_info=source,
                     memory_type=fact.type,
                 )
-                decision = await self.decide(turn.user_id, new, hint=_hint(fact, known))
+                decision = await self.decide(turn.user_id, new, hint=hint)
                 if decision.change is None or decision.change.memory_id not in taken:
                     decisions.append(decision)
                 if decision.change:
@@ -179,6 +179,18 @@ class Learner:
             log.warning("memory stored without a vector")
             return None
 
+    async def _hint(self, model: Completer, owner: str, said: str) -> tuple[MemoryId, str] | None:
+        """What the model thinks of the memory that a fact confirms or changes, if the words do not tell."""
+        near = await self._searcher.search(owner, Query(message=said), limit=KNOWN)
+        related = [found for found in near if _personal(found) and _related(found)]
+        told = (compare(found.memory.content, said, found.ranked.similarity) for found in related)
+        if not related or any(relation != "other" for relation in told):
+            return None
+        opinion = await judge(model, said, [found.memory.content for found in related])
+        if opinion.relation == "new" or not 0 < opinion.known <= len(related):
+            return None
+        return related[opinion.known - 1].memory.id, opinion.relation
+
     async def _confirm(self, found: Found, sure: bool) -> Decision:
         known = found.memory
         again = confirmed(known, await self.vector(known.content), sure)
@@ -205,19 +217,18 @@ def _personal(found: Found) -> bool:
     return found.memory.source_type != "document" and found.memory.memory_type != MEMORY_TYPE
 
 
-def _relation(found: Found, said: str, hint: tuple[MemoryId, str] | None) -> Relation:
-    """What the words tell, or else what the model thinks, where the two have to do with each other."""
+def _related(found: Found) -> bool:
+    """Whether the two have to do with each other; without a vector their common words say so."""
     similarity = found.ranked.similarity
-    relation = compare(found.memory.content, said, similarity)
-    if relation == "other" and hint and found.memory.id == hint[0] and (similarity or 1.0) >= RELATED:
+    return similarity is None or similarity >= RELATED
+
+
+def _relation(found: Found, said: str, hint: tuple[MemoryId, str] | None) -> Relation:
+    """What the words tell, or else what the model thinks."""
+    relation = compare(found.memory.content, said, found.ranked.similarity)
+    if relation == "other" and hint and found.memory.id == hint[0]:
         return "same" if hint[1] == "same" else "changes"
     return relation
-
-
-def _hint(fact: Fact, known: Sequence[Memory]) -> tuple[MemoryId, str] | None:
-    if fact.relation == "new" or not 0 < fact.known <= len(known):
-        return None
-    return known[fact.known - 1].id, fact.relation
 
 
 def _distinct(decisions: Sequence[Decision]) -> list[Decision]:
