@@ -91,14 +91,19 @@ class Sound:
         self._source = source = rtc.AudioSource(self._rate, 1, queue_size_ms=QUEUE_MS)
         track = rtc.LocalAudioTrack.create_audio_track("microphone", source)
         options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
-        await room.local_participant.publish_track(track, options)
-        self._start(self._speak_all(source, self._rate))
+        publication = await room.local_participant.publish_track(track, options)
+        heard = asyncio.Event()
+        self._start(_wait_for_ears(publication, heard))
+        self._start(self._speak_all(source, self._rate, heard))
 
-    async def _speak_all(self, source: rtc.AudioSource, rate: int) -> None:
-        """A microphone is never off: between words there is silence, which tells that a turn is over."""
+    async def _speak_all(self, source: rtc.AudioSource, rate: int, heard: asyncio.Event) -> None:
+        """A microphone is never off: between words there is silence, which tells that a turn is over.
+
+        The words wait until somebody hears; the first of them would be lost otherwise.
+        """
         count = rate // FRAMES
         while True:
-            samples = b"" if self._words.empty() else self._words.get_nowait()
+            samples = self._words.get_nowait() if heard.is_set() and not self._words.empty() else b""
             for start in range(0, max(len(samples), 1), 2 * count):
                 frame = samples[start : start + 2 * count].ljust(2 * count, b"\0")
                 await source.capture_frame(rtc.AudioFrame(frame, rate, 1, count))
@@ -140,6 +145,11 @@ class Sound:
         task = asyncio.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _wait_for_ears(publication: rtc.LocalTrackPublication, heard: asyncio.Event) -> None:
+    await publication.wait_for_subscription()
+    heard.set()
 
 
 def _read(speech: bytes | str | PathLike[str]) -> tuple[bytes, int]:
