@@ -19,6 +19,7 @@ from support.tables import rows
 
 GOLDEN = Path(__file__).with_name("golden_turn.json")
 ID = re.compile(r"\b(ac|ams|am|aa|amu|ar|atu|aucc)_[A-Za-z0-9_-]{21}")
+SPAN = re.compile(r'"([0-9a-f]{32}|[0-9a-f]{16})"')
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+\+00:00")
 MILLISECONDS = re.compile(r'("firstTokenMs"(?:, "ref": "[^"]*", "value")?:? "?)\d+')
 
@@ -71,7 +72,13 @@ class Names:
 
     def __call__(self, value: Any) -> Any:
         text = ID.sub(self._name, json.dumps(value, ensure_ascii=False, sort_keys=True))
+        text = SPAN.sub(self._place, text)
         return json.loads(MILLISECONDS.sub(r"\g<1>0", MOMENT.sub("a moment", text)))
+
+    def _place(self, found: re.Match[str]) -> str:
+        kind = "trace" if len(found[1]) == 32 else "span"
+        count = sum(name.startswith(f"{kind}#") for name in self._names.values())
+        return f'"{self._names.setdefault(found[1], f"{kind}#{count + 1}")}"'
 
     def _name(self, found: re.Match[str]) -> str:
         count = sum(name.startswith(f"{found[1]}#") for name in self._names.values())

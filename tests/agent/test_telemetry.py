@@ -18,7 +18,7 @@ from alicia.storage.pool import Pool
 from alicia.telemetry import tracing
 from support.collector import Collector
 from support.device import Device, device
-from support.scripted import Script, Text, ToolCall
+from support.scripted import Cut, Script, Text, ToolCall
 from support.servers import LiveKitServer
 from support.speech import Person, age_of_wisdom
 from support.stack import Part, Stack
@@ -182,6 +182,53 @@ async def test_what_was_lost_on_the_way_is_counted(watched: Watched, user: str) 
         )
 
 
+async def test_questions_that_wait_and_models_that_fail_are_counted(watched: Watched, user: str) -> None:
+    failed = watched.count("alicia_model_errors_total")
+    watched.model.reset()
+    held = watched.model.hold("At last.", when="First")
+    async with device(watched, user) as alone:
+        await alone.say("First")
+        await alone.hears(StartAnswer)
+        watched.model.chat(Script(Text("Half of"), Cut()), when="Second")
+        second = await alone.say("Second")
+        await asyncio.to_thread(
+            eventually, lambda: watched.count("alicia_questions_waiting") == 1, "the question waits"
+        )
+        held.release_all()
+        await alone.answered(second)
+    await asyncio.to_thread(
+        eventually, lambda: watched.count("alicia_model_errors_total") == failed + 1, "the failure is counted"
+    )
+    assert watched.count("alicia_questions_waiting") == 0
+
+
+async def test_a_conversation_that_another_agent_has_taken_is_counted(
+    watched: Watched, user: str, pool: Pool
+) -> None:
+    before = watched.count("alicia_stand_downs_total")
+    watched.model.reset()
+    async with device(watched, user) as alone:
+        held = watched.model.hold("Too late.", when="Who")
+        await alone.say("Who is it?")
+        await alone.hears(StartAnswer)
+        async with pool.connection() as conn:
+            # What another agent's append does to the counter that fences this one off.
+            await conn.execute(
+                """
+                UPDATE alicia_conversations
+                   SET last_server_stanza_id = last_server_stanza_id - 1
+                 WHERE id = %s
+                """,
+                (alone.id,),
+            )
+        held.release_all()
+        await asyncio.to_thread(
+            eventually,
+            lambda: watched.count("alicia_stand_downs_total") == before + 1,
+            "standing down is counted",
+        )
+
+
 async def test_neither_logs_nor_traces_tell_what_was_said(
     watched: Watched, collector: Collector, user: str
 ) -> None:
@@ -221,3 +268,5 @@ async def test_a_spoken_turn_is_traced_from_what_was_heard_to_what_was_said_alou
         return stages <= set(names()) and names().count("speech") == len(spoken)
 
     await asyncio.to_thread(eventually, whole, "all spans have come")
+    for stage in ("transcription", "speech"):
+        assert watched.count("alicia_stage_seconds_count", stage=stage) > 0, stage

@@ -42,10 +42,24 @@ def recorder() -> Iterator[Recorder]:
     tracing.record(None)
 
 
-def test_nothing_is_carried_when_nobody_traces() -> None:
+def test_every_turn_has_a_trace_of_its_own_though_nothing_is_exported() -> None:
     with turn("answer"), span("recall"):
-        assert tracing.meta() == {}
-        assert tracing.here() is None
+        first = tracing.meta()
+    with turn("answer"):
+        second = tracing.meta()
+    assert first.keys() == second.keys() == {*CLIENT, tracing.SPAN_ID, tracing.COUNTER}
+    assert all(first[key] != second[key] for key in (*CLIENT, tracing.SPAN_ID))
+    assert Context.of(first)
+    assert tracing.here() is None
+
+
+def test_what_is_part_of_no_turn_has_a_trace_but_nothing_is_exported_of_it(recorder: Recorder) -> None:
+    assert tracing.meta() == {}
+    with tracing.apart():
+        first, second = tracing.meta(), tracing.meta()
+    assert Context.of(first) == Context.of(second)
+    assert [each[tracing.COUNTER] for each in (first, second)] == [1, 2]
+    assert recorder.spans == []
 
 
 def test_a_clients_trace_is_carried_on_though_nothing_is_exported() -> None:

@@ -131,9 +131,10 @@ class Broadcast:
 
 
 def _traced(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """With the ids of the span that they come from, each once; as they are where nothing is traced."""
+    """With the ids of the span that they come from, each once."""
     if tracing.here() is None:
-        return entries
+        with tracing.apart():
+            return _traced(entries)
     return tuple(
         entry
         if entry.meta and tracing.SPAN_ID in entry.meta

@@ -165,11 +165,12 @@ class Answer:
 
     async def run(self) -> None:
         try:
-            if self._memories is not None:
-                # That was before the question was sure, and so before there was a trace.
-                past("recall", self._recall_seconds, message_id=self.id)
+            guessed = self._preparing.locked() or self._memories is not None
             # The model reads its prompt while the opening is being stored.
             await self.prepare()
+            if guessed:
+                # That was begun before the question was sure, and so before there was a trace.
+                past("recall", self._recall_seconds, message_id=self.id)
             if not self.question.begun:
                 await self._start(self._memories or [])
             await self._say()

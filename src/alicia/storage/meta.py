@@ -25,19 +25,23 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-async def meta_of(conn: Connection, *refs: str) -> list[Meta]:
-    """All that is noted about these ids, by ref and key; of one key the latest comes last."""
+async def meta_of(conn: Connection, *refs: str, key: str | None = None) -> list[Meta]:
+    """What is noted about these ids, all or of one key, by ref and key; of one key the latest comes last.
+
+    Of a conversation ask for the key: every stop and every tool's result leaves its span there.
+    """
     return await fetch_all(
         conn,
         Meta,
         """
         SELECT id, ref, key, value, created_at
           FROM alicia_meta
-         WHERE ref = ANY(%s)
+         WHERE ref = ANY(%(refs)s)
+           AND (%(key)s::text IS NULL OR key = %(key)s)
            AND deleted_at IS NULL
          ORDER BY ref, key, created_at
         """,
-        (list(refs),),
+        {"refs": list(refs), "key": key},
     )
 
 

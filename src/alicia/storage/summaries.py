@@ -157,8 +157,8 @@ async def _from_memory(
 
 
 async def _from_meta(conn: Connection, conversation_id: str) -> list[Stage]:
-    for row in await meta_of(conn, conversation_id):
-        if row.key == META_KEY and row.value:
+    for row in await meta_of(conn, conversation_id, key=META_KEY):
+        if row.value:
             try:
                 return msgspec.json.decode(row.value, type=list[Stage])
             except msgspec.DecodeError:

@@ -1,7 +1,7 @@
 """Spans: what a turn is made of, in time, with ids that travel in its envelopes.
 
-A turn is traced when traces are exported, or when the client sent a trace's id along. Otherwise a span only
-times its stage, and no envelope carries anything.
+Every turn has a trace: the client's, where it sent one's id along, else one of its own. What is exported is
+another matter: without a recorder a span is two random numbers and a clock.
 """
 
 import secrets
@@ -63,7 +63,7 @@ _current: Final[ContextVar["Span | None"]] = ContextVar("alicia_span", default=N
 
 
 def record(recorder: Recorder | None) -> None:
-    """From now on every turn is traced, and sent there."""
+    """From now on every span is sent there."""
     global _recorder
     _recorder = recorder
 
@@ -92,7 +92,7 @@ class Span:
         self._recording: Recording | None = None
         self._count = 0
         self.context: Context | None = None
-        """None unless this turn is traced."""
+        """None outside of a turn."""
         self.turn: Span = self
         """The span of the whole turn."""
 
@@ -100,8 +100,7 @@ class Span:
         self._began = perf_counter()
         outer = _current.get()
         if self._name not in _stages:
-            if self._parent is not None or _recorder is not None:
-                self._trace(self._parent)
+            self._trace(self._parent)
         elif outer is not None:
             self.turn = outer.turn
             self._trace(outer.context)
@@ -134,8 +133,7 @@ class Span:
             self._recording = _recorder.start(self._name, parent, self._attributes)
             self.context = self._recording.context
         else:
-            trace_id = parent.trace_id if parent else secrets.randbits(128)
-            self.context = Context(trace_id, secrets.randbits(64) | 1)
+            self.context = _mint(parent)
         self._token = _current.set(self)
 
 
@@ -157,7 +155,7 @@ def turn(name: Literal["message", "answer"], parent: Context | None = None, **at
 
 
 def here() -> Span | None:
-    """The span that is under way, to go on in from another task; None when this is not traced."""
+    """The span that is under way, to go on in from another task; None outside of a turn."""
     return _current.get()
 
 
@@ -171,8 +169,17 @@ def within(span: Span | None) -> Generator[None]:
         _current.reset(token)
 
 
+@contextmanager
+def apart() -> Generator[None]:
+    """For what is part of no turn, such as an erasure: a trace of its own, of which nothing is exported."""
+    alone = Span("message", {})
+    alone.context = _mint(None)
+    with within(alone):
+        yield
+
+
 def meta() -> dict[str, Any]:
-    """What the next envelope of the span that is under way carries; nothing when it is not traced."""
+    """What the next envelope of the span that is under way carries; nothing outside of a turn."""
     current = _current.get()
     return current.meta() if current else {}
 
@@ -181,6 +188,11 @@ _stages: Final = {
     stage: metrics.stages.labels(stage)
     for stage in ("transcription", "recall", "model", "tool", "speech", "commit")
 }
+
+
+def _mint(parent: Context | None) -> Context:
+    trace_id = parent.trace_id if parent else secrets.randbits(128) | 1
+    return Context(trace_id, secrets.randbits(64) | 1)
 
 
 def _number(value: object, digits: int) -> int | None:
