@@ -28,9 +28,11 @@ export const Answer = memo(
       <article className={last ? "answer last" : "answer"} aria-label="Alicia" aria-busy={under} data-id={message.id}>
         {message.erased ? <p className="soft">Erased</p> : <Markdown text={message.text} />}
         {under && <Thinking message={message} />}
-        {message.status === "stopped" && (
+        {(message.status === "stopped" || message.interrupted) && (
           <p className="small soft">
-            You {message.interrupted ? "interrupted" : "stopped"} this answer{message.text ? " here" : ""}.
+            You {message.interrupted ? "interrupted" : "stopped"} this answer
+            {/* What is said aloud may be interrupted long after it is written. */}
+            {message.status === "stopped" && message.text ? " here" : ""}.
           </p>
         )}
         {message.status === "failed" && <Failure message={message} onAgain={again} />}
