@@ -4,11 +4,12 @@ import wave
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 
 from alicia.speech.segments import RATE
-from support.browser import OpenTab, Tab, Theme, launched
-from support.speech import age_of_wisdom, is_wisdom
+from support.browser import OpenTab, Tab, launched
+from support.scripted import Hang, Script
+from support.speech import age_of_wisdom, is_wisdom, recorded
 from support.stack import Stack
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("web")]
@@ -34,20 +35,60 @@ new MutationObserver(() => {
     if (shown) window.interims.push(shown.textContent)
 }).observe(document, {subtree: true, childList: true, characterData: true})
 """
+LOUDNESS = """async () => {
+    const level = async () => {
+        let most = 0
+        for (const peer of window.peers)
+            for (const report of (await peer.getStats()).values())
+                if (report.type === 'inbound-rtp' && report.kind === 'audio')
+                    most = Math.max(most, report.audioLevel)
+        return most
+    }
+    let loudest = 0
+    for (let look = 0; look < 20; look += 1) {
+        loudest = Math.max(loudest, await level())
+        await new Promise(done => setTimeout(done, 50))
+    }
+    return loudest
+}"""
+LONG = (
+    "One is the first of all numbers, and some say that it is not a number at all. "
+    "Two comes after it, is even, and is the only even number that is prime. "
+    "Three is the number of wishes, of little pigs, and of the corners of a triangle. "
+    "Four is the number of seasons, of the winds, and of the legs of a chair. "
+    "Five is the number of fingers on a hand, which is how counting began. "
+    "Six is the number of strings on a guitar, and of the sides of a snowflake. "
+    "Seven is the number of days in a week, and of the colours in a rainbow. "
+    "Eight is the number of legs that a spider has, and of notes in an octave."
+)
 STAGES = ["Heard", "Transcribed", "Remembered", "First token", "Sentences", "Speech"]
 REFUSED = "() => { navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('', '%s') } }"
 INSECURE = "() => { Object.defineProperty(window, 'isSecureContext', {value: false}) }"
 
 
+def silence(seconds: int) -> bytes:
+    return bytes(2 * seconds * RATE)
+
+
 @pytest.fixture
 def microphone(tmp_path: Path) -> Path:
     """Somebody who speaks a while after the microphone was opened: the models are loaded by then."""
-    path = tmp_path / "microphone.wav"
+    return written(tmp_path, silence(8) + age_of_wisdom() + silence(60))
+
+
+@pytest.fixture
+def interrupter(tmp_path: Path) -> Path:
+    """Somebody who asks something, and talks again while it is being answered."""
+    return written(tmp_path, silence(8) + age_of_wisdom() + silence(12) + recorded(0.9, 4.75) + silence(60))
+
+
+def written(folder: Path, sound: bytes) -> Path:
+    path = folder / "microphone.wav"
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(RATE)
-        file.writeframes(bytes(2 * 8 * RATE) + age_of_wisdom() + bytes(2 * 60 * RATE))
+        file.writeframes(sound)
     return path
 
 
@@ -78,6 +119,39 @@ async def test_a_spoken_question_is_shown_answered_aloud_and_heard_again(
         await expect(voice).to_have_count(0)
         await plays_again(tab)
         assert tab.faults == []
+
+
+async def test_who_speaks_into_an_answer_makes_her_silent_and_she_remembers_what_was_heard(
+    web: Stack, interrupter: Path, axe: str
+) -> None:
+    # The second question gets no answer: any sound after it would be of the first one.
+    web.model.chat(Script(Hang()), when="times", always=True)
+    web.model.say(LONG, always=True)
+    async with launched(interrupter) as browser:
+        context = await browser.new_context(permissions=["microphone"], service_workers="block")
+        await context.add_init_script(PEERS)
+        tab = await Tab.open(context, web.url)
+        voice = tab.page.get_by_role("group", name="Voice")
+        await tab.click("Speak")
+        await expect(voice).to_have_attribute("data-state", "speaking", timeout=30_000)
+        assert await tab.axe(axe) == []
+        interrupted = tab.answers.filter(has_text="You interrupted this answer.")
+        await expect(interrupted).to_have_count(1, timeout=30_000)
+        await expect(tab.questions.last).to_contain_text("times")
+        await expect(voice).to_have_attribute("data-state", "thinking")
+        assert await tab.page.evaluate(LOUDNESS) < 0.001
+        await expect(interrupted.locator(".prose")).to_have_text(LONG)
+        assert tab.faults == []
+        await context.close()
+    heard = remembered(web)
+    assert LONG.startswith(heard.removesuffix("…"))
+    assert 0 < len(heard) < len(LONG)
+
+
+def remembered(web: Stack) -> str:
+    """What the model was told of its first answer when it was asked the second time."""
+    asked = next(each for each in web.model.chats if "times" in each.user_text)
+    return next(each["content"] for each in asked.json["messages"] if each["role"] == "assistant")
 
 
 async def plays_again(tab: Tab) -> None:
@@ -118,18 +192,3 @@ async def test_the_page_says_plainly_why_there_is_no_microphone(
     await tab.click("Write instead", alert)
     await expect(alert).to_have_count(0)
     await expect(tab.field).to_be_visible()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-async def test_axe_finds_no_serious_fault_when_the_microphone_is_refused(
-    browser: Browser, web: Stack, axe: str, theme: Theme
-) -> None:
-    context = await browser.new_context(
-        color_scheme=theme, reduced_motion="reduce", viewport={"width": 360, "height": 740}
-    )
-    tab = await Tab.open(context, web.url)
-    await tab.page.evaluate(REFUSED % "NotAllowedError")
-    await tab.click("Speak")
-    await expect(tab.page.get_by_role("alert")).to_be_visible()
-    assert await tab.axe(axe) == []
-    await context.close()
