@@ -34,7 +34,7 @@ BENCHMARKS = (
     Benchmark("long_conversation", 15),
     Benchmark("history", 15),
     Benchmark("api", 20),
-    Benchmark("web", 15),
+    Benchmark("web", 8),
     Benchmark("memory_quality", 15),
     Benchmark("memory_speed", 60),
     Benchmark("memory_learning", 60, ("--keep", "bench/out/memory_learning.json", "--minutes", "50")),
