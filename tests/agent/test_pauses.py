@@ -71,7 +71,7 @@ async def learned_from(pool: Pool, answer_id: str) -> None:
 async def quiet(stack: Stack, each: Device, marker: str) -> None:
     """Wait until everything that is due in a pause was done: the message with the marker is learned from."""
     gate = Gate()
-    nothing = {"statements": [{"kind": "small talk", "facts": []}]}
+    nothing: dict[str, Any] = {"statements": [{"kind": "small talk", "facts": []}]}
     stack.model.script("json", Script(gate, json.dumps(nothing)), when=about(LEARNING, marker))
     await each.ask(f"I like the word {marker}.")
     await gate.reached()
@@ -149,16 +149,22 @@ async def test_a_question_in_another_conversation_gets_the_model_too(
 async def test_an_agent_that_dies_before_it_has_learned_leaves_it_to_the_next_one(
     own_stack: Stack, user: str, pool: Pool
 ) -> None:
-    gate = Gate()
-    own_stack.model.script("json", Script(gate, json.dumps(PORTO)), when=about(LEARNING, "in Porto"))
+    # Whoever asks, and however often: on a busy machine the first agent may be given up before it is killed.
+    gate, lessons = Gate(), about(LEARNING, "in Porto")
+    own_stack.model.script(
+        "json",
+        Script(gate, json.dumps(PORTO)),
+        when=lambda text: lessons(text) and "marzipan" not in text,
+        always=True,
+    )
     async with device(own_stack, user) as alone:
         asked = await alone.say("I live in Porto.")
         await alone.answered(asked)
         await gate.reached()
-        own_stack.model.answer_json(PORTO, when="I live in Porto")
         first = own_stack.agent
         own_stack.start_agent()
         first.end(signal.SIGKILL)
+        gate.open()
         await alone.until(lambda: alone.all(MemoryTrace), 90)
         await quiet(own_stack, alone, "marzipan")
         (trace,) = alone.all(MemoryTrace)
