@@ -34,7 +34,7 @@ def event(text: str, kind: stt.SpeechEventType = stt.SpeechEventType.PREFLIGHT_T
     return stt.SpeechEvent(type=kind, alternatives=[stt.SpeechData(language=LanguageCode("en"), text=text)])
 
 
-def test_a_session_waits_as_long_as_the_newest_words_ask_for() -> None:
+async def test_a_session_waits_as_long_as_the_newest_words_ask_for() -> None:
     session: AgentSession[None] = AgentSession(turn_handling={"endpointing": USUAL})
     waits: list[tuple[float | None, float | None]] = []
     for each in (
