@@ -15,7 +15,7 @@ from livekit.agents import AgentServer, JobContext, JobExecutorType
 from alicia.agent.changes import watch
 from alicia.agent.job import Job
 from alicia.agent.services import open_services
-from alicia.agent.sweep import sweep
+from alicia.agent.sweep import sweep, sweep_lessons
 from alicia.agent.voices import Voices
 from alicia.config import Config
 from alicia.engine.services import Services
@@ -134,6 +134,7 @@ async def run(config: Config, embedder: Embedder, registered: Callable[[], None]
         worker.on_registered(registered)
         work = group.create_task(worker.server.run())
         sweeping = group.create_task(sweep(services, server_api))
+        learning = group.create_task(sweep_lessons(services, server_api, secrets.token_hex(8)))
         resting = group.create_task(voices.run())
         changes = watch(config.need_database_url(), lambda: worker.open, pooler=config.database_pooler)
         watching = group.create_task(changes)
@@ -144,6 +145,7 @@ async def run(config: Config, embedder: Embedder, registered: Callable[[], None]
             draining.cancel()
             hurry.cancel()
         sweeping.cancel()
+        learning.cancel()
         watching.cancel()
         resting.cancel()
         # Before anything that the answers need goes away, or they would end as failed.

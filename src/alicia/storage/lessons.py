@@ -1,16 +1,22 @@
 """What of a conversation has not been learned from yet, and what a message has already done to memories."""
 
+from collections.abc import Collection
+from datetime import timedelta
 from typing import Final
 
 from msgspec import Struct
 
-from alicia.ids import MemoryId, MessageId
+from alicia.ids import ConversationId, MemoryId, MessageId
 from alicia.storage.meta import set_meta
 from alicia.storage.pool import Connection
 from alicia.storage.rows import fetch_all
 
 LEARNED: Final = "learned"
 """The conversation's meta key with the sequence number up to which its messages were learned from."""
+QUIET: Final = timedelta(minutes=1)
+"""For how long nothing was heard of a conversation that is taken to be left."""
+RECENT: Final = timedelta(days=7)
+"""What was left for longer is learned only when its conversation is opened."""
 
 
 class Unlearned(Struct, frozen=True, kw_only=True):
@@ -52,6 +58,41 @@ async def unlearned(conn: Connection, owner: str, conversation_id: str, limit: i
         """,
         {"conversation_id": conversation_id, "owner": owner, "learned": LEARNED, "limit": limit},
     )
+
+
+async def left_unlearned(
+    conn: Connection, *, limit: int, besides: Collection[str] = (), quiet: timedelta = QUIET
+) -> list[ConversationId]:
+    """Conversations that no living agent has, with something that was not learned from; no text is read.
+
+    Only what was said within RECENT, but not just now, counts. `besides` are left out.
+    """
+    cursor = await conn.execute(
+        """
+        SELECT c.id
+          FROM alicia_conversations c
+         WHERE c.deleted_at IS NULL
+           AND c.updated_at > (now() AT TIME ZONE 'utc') - %(recent)s
+           AND (c.agent_id IS NULL OR c.agent_seen_at < (now() AT TIME ZONE 'utc') - %(quiet)s)
+           AND c.id <> ALL(%(besides)s)
+           AND EXISTS (SELECT
+                         FROM alicia_messages m
+                        WHERE m.conversation_id = c.id
+                          AND m.message_role = 'user'
+                          AND m.superseded_by IS NULL
+                          AND m.deleted_at IS NULL
+                          AND m.created_at < (now() AT TIME ZONE 'utc') - %(quiet)s
+                          AND m.sequence_number > coalesce((SELECT max(value::integer)
+                                                              FROM alicia_meta
+                                                             WHERE ref = c.id
+                                                               AND key = %(learned)s
+                                                               AND deleted_at IS NULL), 0))
+         ORDER BY c.updated_at DESC
+         LIMIT %(limit)s
+        """,
+        {"recent": RECENT, "quiet": quiet, "besides": list(besides), "learned": LEARNED, "limit": limit},
+    )
+    return [row[0] for row in await cursor.fetchall()]
 
 
 async def mark_learned(conn: Connection, conversation_id: str, sequence_number: int) -> None:
