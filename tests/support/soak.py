@@ -7,6 +7,7 @@ import asyncio
 import json
 import random
 import time
+from collections import Counter
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,8 @@ from support.up import Up
 PARTS = ("Agent", "API", "LiveKit", "PostgreSQL")
 CUTS = ("link to PostgreSQL", "link to LiveKit")
 SAMPLES = 180
+RESTED = 60.0
+"""Seconds that a part lives at least; one that is killed sooner is brought back later and later."""
 PATIENCE = 180.0
 ANSWER = "One thing is this. Another is that. And so it ends."
 SPARE_MEMORY = 48 * 2**20
@@ -145,7 +148,7 @@ class Trouble:
     def __init__(self, server: Embedded, model: Gateway, cables: links.Links | None, seed: int) -> None:
         self._server, self._model, self._cables = server, model, cables
         self._chance = random.Random(seed)
-        self._bag: list[str] = []
+        self._made: Counter[str] = Counter()
 
     async def make(self, soak: Soak, every: float, end: float) -> None:
         """Something breaks every few seconds, and the last of it some time before the end."""
@@ -153,17 +156,27 @@ class Trouble:
         while time.monotonic() < end - 2 * every:
             await asyncio.sleep(self._chance.uniform(0.5, 1.5) * every)
             spared = PARTS[min(int((time.monotonic() - began) / soak.seconds * len(PARTS)), len(PARTS) - 1)]
-            fault = self._draw()
-            if fault != spared:
-                await self._break(fault)
-                soak.faults[fault] = soak.faults.get(fault, 0) + 1
+            rested = await asyncio.to_thread(self._rested, min(RESTED, soak.seconds / 6))
+            fault = self._draw([part for part in rested if part != spared])
+            await self._break(fault)
+            soak.faults[fault] = soak.faults.get(fault, 0) + 1
 
-    def _draw(self) -> str:
-        """Each fault comes as often as any other."""
-        if not self._bag:
-            self._bag = [*PARTS, "Model", *(CUTS if self._cables else ())]
-            self._chance.shuffle(self._bag)
-        return self._bag.pop()
+    def _rested(self, seconds: float) -> list[str]:
+        """The parts that have lived for so long."""
+        rested: list[str] = []
+        for part, pid in self._server.up.children().items():
+            with suppress(psutil.NoSuchProcess):
+                if part in PARTS and time.time() - psutil.Process(pid).create_time() > seconds:
+                    rested.append(part)
+        return rested
+
+    def _draw(self, killable: list[str]) -> str:
+        """Each fault comes as often as any other, as far as there is something to kill."""
+        possible = [*killable, "Model", *(CUTS if self._cables else ())]
+        fewest = min(self._made[fault] for fault in possible)
+        fault = self._chance.choice([fault for fault in possible if self._made[fault] == fewest])
+        self._made[fault] += 1
+        return fault
 
     async def _break(self, fault: str) -> None:
         if fault == "Model":
