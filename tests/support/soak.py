@@ -33,6 +33,8 @@ SAMPLES = 180
 RESTED = 60.0
 """Seconds that a part lives at least; one that is killed sooner is brought back later and later."""
 PATIENCE = 180.0
+OFTEN = 5.0
+"""Seconds between two faults, on average, and less in a short run."""
 ANSWER = "One thing is this. Another is that. And so it ends."
 SPARE_MEMORY = 48 * 2**20
 SPARE_FILES = 24
@@ -204,7 +206,7 @@ class Trouble:
             self._cables.mend(places)
 
 
-async def run(home: Path, seconds: float, *, talks: int = 3, every: float = 5.0, seed: int = 0) -> Soak:
+async def run(home: Path, seconds: float, *, talks: int = 3, seed: int = 0) -> Soak:
     """Talk for so long while something breaks every few seconds; AssertionError if anything is wrong.
 
     Links are cut only in a network of the program's own: see `links.move_to_own_network`.
@@ -226,7 +228,7 @@ async def run(home: Path, seconds: float, *, talks: int = 3, every: float = 5.0,
         database_url = server.database_url
         soak = Soak([Talker(number, home / f"device{number}") for number in range(talks)], seconds)
         soak.before = await _connections(database_url)
-        end = time.monotonic() + seconds
+        end, every = time.monotonic() + seconds, min(OFTEN, seconds / 20)
         async with asyncio.TaskGroup() as tasks:
             talking = [
                 tasks.create_task(talker.talk(server.url, random.Random(seed + talker.number), end))
