@@ -97,7 +97,8 @@ async def test_a_trace_is_complete_for_a_spoken_turn_with_tools_and_memory(
     (heard,) = question["audio"]
     assert (heard["transcription"], heard["audioBytesize"]) == ("What time is it?", len(SAMPLES))
     uses = (await api.get(f"/memories/{memory_id}/uses")).json()
-    assert [(each["messageId"], each["action"]) for each in uses["items"]] == [(asked.id, "stored")]
+    (use,) = uses["items"]
+    assert (use["messageId"], use["messageContent"], use["action"]) == (asked.id, asked.content, "stored")
 
     for path, rate in ((f"/sentences/{spoken.id}/audio", 24_000), (f"/audio/{audio_id}", 16_000)):
         await _is_a_wav_file_in_ranges(api, path, rate)

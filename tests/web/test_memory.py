@@ -146,7 +146,7 @@ async def test_a_memory_leads_to_where_it_was_used_and_back(
     await tab.page.get_by_role("link", name=known.content).click()
     details = card(tab, known.content).first
     await expect(details).to_contain_text("Used for one answer")
-    await details.get_by_role("link").click()
+    await details.get_by_role("link", name=f"Where does {known.content[4:21]} hang?").click()
     await expect(tab.answers).to_contain_text("In the shed.")
     assert tab.conversation_id.startswith(conversation)
 

@@ -125,11 +125,12 @@ class Hits(Answer, frozen=True, kw_only=True):
 
 
 class Use(Answer, frozen=True, kw_only=True):
-    """One use of a memory."""
+    """One use of a memory, with what was said when it was used."""
 
     id: str
     conversation_id: str
     message_id: str
+    message_content: str
     action: Literal["retrieved", "stored", "updated"]
     similarity_score: float | None
     confidence: float | None

@@ -91,11 +91,12 @@ class MemoryUsage(Struct, frozen=True, kw_only=True):
 
 
 class MemoryMoment(Struct, frozen=True, kw_only=True):
-    """One use of a memory."""
+    """One use of a memory, with the contents of the message that prompted it."""
 
     id: str
     conversation_id: ConversationId
     message_id: MessageId
+    message_content: str
     action: str
     similarity_score: float | None
     confidence: float | None
@@ -306,10 +307,11 @@ async def memory_moments(
         conn,
         MemoryMoment,
         """
-        SELECT mu.id, mu.conversation_id, mu.message_id, mu.action, mu.similarity_score, mu.confidence,
-               mu.position_in_results, mu.created_at
+        SELECT mu.id, mu.conversation_id, mu.message_id, said.contents AS message_content, mu.action,
+               mu.similarity_score, mu.confidence, mu.position_in_results, mu.created_at
           FROM alicia_memory_used mu
           JOIN alicia_memory m ON m.id = mu.memory_id
+          JOIN alicia_messages said ON said.id = mu.message_id
          WHERE mu.memory_id = %(id)s
            AND m.created_by = %(owner)s
            AND mu.deleted_at IS NULL

@@ -27,6 +27,7 @@ export interface Use {
   readonly id: string;
   readonly conversationId: string;
   readonly messageId: string;
+  readonly messageContent: string;
   readonly action: "retrieved" | "stored" | "updated";
   readonly similarityScore: number | null;
   readonly createdAt: string;

@@ -26,10 +26,14 @@ function Uses({ uses }: { uses: readonly Use[] }) {
     <>
       <p className="soft">Used for {uses.length === 1 ? "one answer" : `${uses.length} answers`}:</p>
       <ul>
-        {uses.map(({ id, conversationId, messageId, similarityScore, createdAt }) => (
+        {uses.map(({ id, conversationId, messageId, messageContent, similarityScore, createdAt }) => (
           <li key={id}>
-            <Go to={`${conversationId}/${messageId}`}>{moment(createdAt)}</Go>
-            {similarityScore !== null && <span className="soft"> · {Math.round(similarityScore * 100)}% alike</span>}
+            <Go to={`${conversationId}/${messageId}`}>{short(messageContent) || "Show it"}</Go>
+            <span className="soft">
+              {" · "}
+              {moment(createdAt)}
+              {similarityScore !== null && ` · ${Math.round(similarityScore * 100)}% alike`}
+            </span>
           </li>
         ))}
       </ul>
@@ -43,6 +47,12 @@ function Go({ to, children }: { to: string; children: string }) {
       {children}
     </a>
   );
+}
+
+const LONGEST = 80;
+
+function short(words: string): string {
+  return words.length > LONGEST ? `${words.slice(0, LONGEST).trimEnd()}…` : words;
 }
 
 function moment(time: string): string {
