@@ -56,7 +56,7 @@ async def test_a_voice_that_the_server_does_not_tell_of_can_be_named(
     await tab.page.route("**/voices", lambda route: route.fulfill(json=told))
     await tab.page.get_by_role("link", name="Settings").click()
     voice = tab.page.get_by_role("combobox", name="Voice", exact=True)
-    await expect(voice.get_by_role("option")).to_have_text(["The server’s own", "nova", "fable", "Another…"])
+    await expect(voice.get_by_role("option")).to_have_text(["Default", "nova", "fable", "Another…"])
     await voice.select_option("Another…")
     name = tab.page.get_by_label("Name of the voice")
     await expect(name).to_be_focused()
@@ -64,7 +64,7 @@ async def test_a_voice_that_the_server_does_not_tell_of_can_be_named(
     await name.press("Enter")
     await expect(voice).to_have_value("af_sky")
     assert (await api.get("/settings")).json()["voice"] == "af_sky"
-    await voice.select_option("The server’s own")
+    await voice.select_option("Default")
     await expect(voice.get_by_role("option")).to_have_count(4)
     assert (await api.get("/settings")).json()["voice"] is None
 

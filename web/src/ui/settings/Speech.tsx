@@ -18,7 +18,7 @@ export function Speech({ settings, change }: { settings: Settings; change: (chan
       <Speed speed={speed} onChange={(next) => change({ speed: next })} />
       <Row name="Language" about="That you speak. A server with one language uses that.">
         <select aria-label="Language" value={language ?? ""} onChange={(event) => change({ language: event.target.value || null })}>
-          <option value="">Whatever is heard</option>
+          <option value="">Any</option>
           {languages.map((code) => (
             <option key={code} value={code}>
               {nameOf(names, code)}

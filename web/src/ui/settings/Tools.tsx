@@ -25,9 +25,10 @@ function ToolRow({ tool: { name, description, enabled } }: { tool: Tool }) {
   const [on, setOn] = useState(enabled);
   const attempt = useTry();
   const change = (wanted: boolean) => void attempt(async () => setOn((await switchTool(name, wanted)).enabled));
+  const words = name.replaceAll("_", " ");
   return (
-    <Row name={name} about={description.split("\n")[0]}>
-      <Switch label={name} on={on} onChange={change} />
+    <Row name={words.charAt(0).toUpperCase() + words.slice(1)} about={description.split("\n")[0]}>
+      <Switch label={words} on={on} onChange={change} />
     </Row>
   );
 }

@@ -37,7 +37,7 @@ export function VoiceChoice({ voice, onChange }: { voice: string | null; onChang
           value={voice ?? ""}
           onChange={({ target }) => (target.value === ANOTHER ? setNaming(true) : onChange(target.value || null))}
         >
-          <option value="">The server’s own</option>
+          <option value="">Default</option>
           {names.map((each) => (
             <option key={each} value={each}>
               {each}
