@@ -147,8 +147,13 @@ async def test_notes_stay_on_their_message(web: Stack, open_tab: OpenTab) -> Non
     await field.press("Enter")
     notes = tab.answers.get_by_role("list", name="Your notes")
     await expect(notes).to_have_text("I like this one.")
+    await tab.questions.hover()
+    await tab.click("Add a note", tab.questions)
+    await field.fill("Asked in haste.")
+    await field.press("Enter")
     await tab.page.reload()
     await expect(notes).to_have_text("I like this one.")
+    await expect(tab.questions.get_by_role("list", name="Your notes")).to_have_text("Asked in haste.")
 
 
 async def test_why_shows_the_thoughts_behind_an_answer(web: Stack, open_tab: OpenTab) -> None:

@@ -88,6 +88,21 @@ async def test_the_theme_can_be_chosen_and_is_kept(open_tab: OpenTab) -> None:
     assert await tab.page.evaluate(background) == dark
 
 
+async def test_nothing_moves_for_those_who_want_no_motion(web: Stack, open_tab: OpenTab) -> None:
+    held = web.model.hold("At last.")
+    tab = await open_tab()
+    await tab.page.emulate_media(reduced_motion="reduce")
+    await tab.say("Think about it.")
+    await expect(tab.answers).to_contain_text("Thinking…")
+    longest: float = await tab.page.evaluate(
+        """() => Math.max(0, ...document.getAnimations()
+            .map(each => each.effect.getComputedTiming().activeDuration))"""
+    )
+    assert longest <= 1
+    held.release_all()
+    await expect(tab.answers).to_contain_text("At last.")
+
+
 async def test_without_an_agent_the_page_says_so_and_sends_when_one_comes(
     web: Stack, open_tab: OpenTab
 ) -> None:
@@ -122,3 +137,8 @@ async def test_a_server_that_asks_for_tokens_gets_one(
     await token.press("Enter")
     await tab.say("Hello.")
     await expect(tab.answers).to_contain_text("Welcome.")
+    await page.get_by_role("link", name="Settings").click()
+    await tab.click("Sign out")
+    await expect(token).to_be_visible()
+    await page.reload()
+    await expect(token).to_be_visible()

@@ -35,6 +35,15 @@ new MutationObserver(() => {
     if (shown) window.interims.push(shown.textContent)
 }).observe(document, {subtree: true, childList: true, characterData: true})
 """
+LEVEL = """() => new Promise(resolve => {
+    const look = () => {
+        const level = Number(document.querySelector('.levels')?.style.getPropertyValue('--level'))
+        if (level > 0.05) resolve(level)
+        else requestAnimationFrame(look)
+    }
+    look()
+})"""
+"""How loud the page shows it to be, once somebody speaks."""
 LOUDNESS = """async () => {
     const level = async () => {
         let most = 0
@@ -104,6 +113,7 @@ async def test_a_spoken_question_is_shown_answered_aloud_and_heard_again(
         await tab.click("Speak")
         await expect(voice).to_contain_text("Listening…", timeout=30_000)
         assert await tab.axe(axe) == []
+        assert await tab.page.evaluate(LEVEL) > 0.05
         await expect(tab.answers).to_contain_text("the age of foolishness", timeout=30_000)
         await expect(tab.page.get_by_role("article", name="You, speaking")).to_have_count(0)
         assert await tab.page.evaluate("interims.length") > 0
@@ -113,6 +123,11 @@ async def test_a_spoken_question_is_shown_answered_aloud_and_heard_again(
         await expect(voice).to_have_attribute("data-state", "speaking", timeout=30_000)
         assert await tab.page.evaluate(RECEIVED) > 10
         await expect(voice).to_have_attribute("data-state", "listening", timeout=30_000)
+        microphones = voice.get_by_role("combobox", name="Microphone")
+        other = await microphones.get_by_role("option").last.get_attribute("value")
+        await microphones.select_option(other)
+        await expect(microphones).to_have_value(other or "")
+        await expect(voice).to_have_attribute("data-state", "listening")
         await tab.click("Mute", voice)
         await expect(voice).to_contain_text("Muted")
         await tab.click("End", voice)
