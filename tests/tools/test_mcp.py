@@ -6,6 +6,7 @@ import secrets
 from collections.abc import AsyncIterator
 from typing import Any
 
+import httpx2
 import msgspec
 import psutil
 import pytest
@@ -201,6 +202,18 @@ async def test_a_server_that_speaks_the_protocol_of_before_2026_is_understood(se
                 assert result.structured_content == {"result": 3}
                 await connection.call("learn", {"tool": "french"}, PATIENCE)
                 await changed.wait()
+
+
+async def test_a_server_at_a_private_address_is_not_spoken_to_unless_that_is_allowed() -> None:
+    with mcp_servers.http() as process:
+        await process.listening()
+        forbidden = msgspec.structs.replace(process.config, allow_private=False)
+        with pytest.raises(ExceptionGroup) as refused:
+            async with connect(forbidden, "auto", on_change=lambda: None, on_end=lambda: None):
+                pass
+    (reason,) = refused.value.exceptions
+    assert isinstance(reason, httpx2.ConnectError)
+    assert "is a private address" in str(reason)
 
 
 async def test_servers_that_never_come_up_do_not_hold_the_start() -> None:
