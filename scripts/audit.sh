@@ -4,6 +4,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 found=0
+unasked=0
 
 echo "pip-audit: requirements/alicia.txt"
 # uv runs it apart from our environment.
@@ -18,6 +19,7 @@ elif [ $code = 0 ] && [ "$unknown" -lt "$packages" ]; then
     echo "  nothing known of $((packages - unknown)) packages; $unknown could not be looked up"
 else
     echo "  not looked up: no registry here knows the packages ($(tail -n 1 <<<"$said"))"
+    unasked=1
 fi
 
 echo "npm audit: web/package-lock.json"
@@ -28,6 +30,12 @@ elif grep -q "^Severity:" <<<"$said"; then
     echo "$said"
     found=1
 else
-    echo "  not looked up: $(grep -v "npm warn" <<<"$said" | grep . | tail -n 1)"
+    reason=$(grep -E "npm (warn|error) audit" <<<"$said" | head -n 1 | sed -E 's/^npm (warn|error) audit //; s/ - .*//')
+    echo "  not looked up: this machine's registry does not answer that (${reason:-no reason given}); none of $(
+        grep -c '"integrity"' web/package-lock.json) packages was asked about"
+    unasked=1
+fi
+if [ $found = 0 ] && { [ $unasked = 1 ] || [ "$unknown" -gt 0 ]; }; then
+    echo "Nothing bad was found, but not everything was asked: run this where the public registries can be reached."
 fi
 exit $found
