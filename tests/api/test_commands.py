@@ -56,7 +56,10 @@ async def test_memories_are_managed_from_the_terminal(alicia: Terminal, tmp_path
     ).strip()
     notes = tmp_path / "notes.txt"
     notes.write_text("Lives in Bergen.\n")
-    assert "1 memories stored, 0 kept, 0 removed." in await alicia("memory", "import", str(notes))
+    imported = await alicia("memory", "import", str(notes))
+    assert "1 memories stored, 0 kept, 0 removed." in imported
+    assert "notes.txt" in imported
+    assert "100%" in imported
     notes.write_text("Lives in Oslo.\n")
     (tmp_path / "more").mkdir()
     (tmp_path / "more" / "weather.md").write_text("# Weather\n\nLikes rain.\n")

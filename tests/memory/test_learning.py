@@ -10,6 +10,7 @@ import pytest
 from alicia import ids
 from alicia.errors import ModelUnavailable
 from alicia.ids import MemoryId
+from alicia.ledger.erase import erase_memory
 from alicia.llm.messages import Message
 from alicia.local.embedder import LocalEmbedder
 from alicia.memory.learning import Lesson
@@ -113,10 +114,43 @@ async def test_the_model_is_asked_about_what_is_known_where_the_words_do_not_tel
     assert (change.memory_id, change.reason) == (known, "changed")
 
 
-async def test_what_is_no_fact_of_the_users_life_is_not_kept(talk: Talk, scripted: ScriptedServer) -> None:
-    scripted.answer_json(told("The user guesses that it will rain.", kind="small talk"))
+@pytest.mark.parametrize(
+    ("kind", "type_"),
+    [
+        ("about the user", "profile_attribute"),
+        ("likes and dislikes", "user_preference"),
+        ("people and things", "world_fact"),
+        ("plan", "long_term_note"),
+    ],
+)
+async def test_the_kind_of_a_statement_says_the_type_of_the_memory(
+    talk: Talk, scripted: ScriptedServer, kind: str, type_: str
+) -> None:
+    scripted.answer_json(told("The user's brother wants to see Rome.", kind=kind))
+    lesson = await talk.memory.learn(await talk.say("My brother wants to see Rome."), talk.store)
+    assert [change.memory.memory_type for change in lesson.changes] == [type_]
+
+
+@pytest.mark.parametrize("kind", ["request", "small talk", "story", "general"])
+async def test_what_is_no_fact_of_the_users_life_is_not_kept(
+    talk: Talk, scripted: ScriptedServer, kind: str
+) -> None:
+    scripted.answer_json(told("The user guesses that it will rain.", kind=kind))
     turn = await talk.say("I guess that it will rain.")
     assert await talk.memory.learn(turn, talk.store) == Lesson()
+
+
+async def test_what_is_learned_recalled_and_erased_does_not_stand_in_the_logs(
+    talk: Talk, scripted: ScriptedServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lesson = await learn(talk, scripted, "I play the theremin.", "The user plays the theremin.")
+    assert await talk.memory.recall(talk.user, [], "What do I play?")
+    async with talk.pool.connection() as conn:
+        await erase_memory(conn, talk.user, lesson.changes[0].memory_id)
+    assert await talk.memory.recall(talk.user, [], "What do I play?") == []
+    logged = "".join(capsys.readouterr())
+    assert "learned" in logged
+    assert "theremin" not in logged
 
 
 async def test_the_same_again_raises_confidence(talk: Talk, scripted: ScriptedServer) -> None:

@@ -25,7 +25,8 @@ _SPEAKER: Final = re.compile(r"\b(?:i|we|me|us)\b", re.IGNORECASE)
 _MINE: Final = re.compile(rf"\b(?:{_FIRST}|me\b|mine\b|myself\b|us\b|ours\b)", re.IGNORECASE)
 _ABOUT_THEM: Final = re.compile(r"(?:and\s+)?(?:he|she|they|it|his|her|their|its)\b", re.IGNORECASE)
 _ENGLISH: Final = re.compile(
-    r"\b(?:the|and|of|it|it's|that|that's|this|you|your|with|is|are)\b", re.IGNORECASE
+    r"\b(?:the|and|of|it|it's|that|that's|this|you|your|with|is|are|lives|has|had|at|by|for|from|to)\b",
+    re.IGNORECASE,
 )
 # What stands before it is a clause of its own if it has a verb, speaks of the user and leans on nothing.
 _NEXT_CLAUSE: Final = re.compile(
