@@ -5,12 +5,12 @@ import statistics
 from collections.abc import Mapping
 from pathlib import Path
 
+import drawing
 from machine import keep
 from voice_parts import PARTS, Turn
 
 RESULTS = Path(__file__).parent / "results"
-COLOURS = ("#5b8def", "#2f6bd8", "#8f7bea", "#d98a3d", "#3fb68b", "#c95f7b", "#7d8794")
-PLAIN = "#b9bfc9"
+LEFT = 140.0
 MOST_RATIO, MOST_HUSH = 1.0, 0.3
 MODELS = {
     "scripted": "a scripted language model: 0.35 s to its first word, 0.06 s for each one after it",
@@ -117,30 +117,16 @@ def picture(runs: list[Run]) -> str:
     scale, shapes, y = 540 / widest, list[str](), 50
     for run in runs:
         mean = statistics.fmean(run.plain)
-        shapes.append(f'<text x="16" y="{y + 21}">plain, {run.size}</text>')
-        shapes.append(_bar(0, y, mean * scale, PLAIN, f"{mean * 1e3:.0f} ms"))
-        shapes.append(f'<text x="16" y="{y + 61}">Alicia, {run.size}</text>')
-        x = 0.0
-        for value, colour in zip(run.mean_parts, COLOURS, strict=True):
-            shapes.append(_bar(x, y + 40, value * scale, colour, f"{value * 1e3:.0f}"))
+        shapes.append(drawing.text(16, y + 21, f"plain, {run.size}"))
+        shapes.append(drawing.bar(LEFT, y, mean * scale, drawing.GREY, f"{mean * 1e3:.0f} ms"))
+        shapes.append(drawing.text(16, y + 61, f"Alicia, {run.size}"))
+        x = LEFT
+        for value, colour in zip(run.mean_parts, drawing.COLOURS, strict=True):
+            shapes.append(drawing.bar(x, y + 40, value * scale, colour, f"{value * 1e3:.0f}"))
             x += value * scale
-        shapes.append(f'<text x="{146 + x:.0f}" y="{y + 61}">{sum(run.mean_parts) * 1e3:.0f} ms</text>')
+        shapes.append(drawing.text(x + 6, y + 61, f"{sum(run.mean_parts) * 1e3:.0f} ms"))
         y += 96
-    for index, (name, colour) in enumerate(zip(PARTS, COLOURS, strict=True)):
+    for index, (name, colour) in enumerate(zip(PARTS, drawing.COLOURS, strict=True)):
         x, row = 16 + index % 4 * 180, y + 8 + index // 4 * 22
-        shapes.append(f'<rect x="{x}" y="{row}" width="12" height="12" fill="{colour}"/>')
-        shapes.append(f'<text x="{x + 18}" y="{row + 11}">{name}</text>')
-    height = y + 60
-    body = "\n".join(shapes)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 {height}" '
-        'font-family="sans-serif" font-size="13">\n'
-        f'<rect width="760" height="{height}" fill="white"/>\n'
-        '<text x="16" y="28" font-size="15">From the end of speech to the first sound, mean</text>\n'
-        f"{body}\n</svg>\n"
-    )
-
-
-def _bar(x: float, y: int, width: float, colour: str, label: str) -> str:
-    text = f'<text x="{140 + x + 4:.0f}" y="{y + 21}" fill="white">{label}</text>' if width > 34 else ""
-    return f'<rect x="{140 + x:.1f}" y="{y}" width="{width:.1f}" height="32" fill="{colour}"/>{text}'
+        shapes += [drawing.bar(x, row, 12, colour, height=12), drawing.text(x + 18, row + 11, name)]
+    return drawing.frame("From the end of speech to the first sound, mean", y + 60, shapes)
