@@ -7,7 +7,7 @@ from html import escape
 WIDTH = 760
 COLOURS = ("#5b8def", "#2f6bd8", "#8f7bea", "#d98a3d", "#3fb68b", "#c95f7b", "#7d8794")
 GREY = "#b9bfc9"
-LEFT = 300
+LEFT = 330
 ROW = 30
 
 

@@ -68,15 +68,10 @@ def _soak(text: str) -> str:
     if not rows:
         return ""
     head, *body = rows
-    kinds = head[1:-1]
-    whole = [row for row in body if all(row[1:-1])]
-    if len(whole) < 2:
-        return ""
-    series = {kind: [_number(row[head.index(kind)]) for row in whole] for kind in kinds}
-    minutes = [_number(row[0]) for row in whole]
-    return drawing.lines(
-        "Memory through the soak", minutes, series, "MiB", "minutes; parts begin anew when killed", even=True
-    )
+    series = {kind: [_number(row[head.index(kind)]) for row in body] for kind in head[1:-1]}
+    minutes = [_number(row[0]) for row in body]
+    across = "minutes; a part that was killed holds nothing until it is back"
+    return drawing.lines("Memory through the soak", minutes, series, "MiB", across, even=True)
 
 
 _PICTURES = {
