@@ -102,6 +102,7 @@ async def empty(tab: Tab, folder: Path, name: str) -> None:
 
 
 async def conversation(tab: Tab, folder: Path, name: str) -> None:
+    await erase_earlier(tab)
     await tab.say(QUESTION)
     await expect(tab.answers.first.get_by_role("button", name="Copy answer")).to_be_visible()
     await expect(tab.page.locator("math").first).to_be_visible()
@@ -119,6 +120,15 @@ async def conversation(tab: Tab, folder: Path, name: str) -> None:
     await expect(tab.page.locator(".waterfall")).to_be_visible()
     await tab.page.locator(".scroller").evaluate("element => element.scrollTo(0, 1e6)")
     await shoot(tab, folder, f"{name}-why")
+
+
+async def erase_earlier(tab: Tab) -> None:
+    """Nobody asks the same thing once for every picture."""
+    listed = await tab.page.request.get(f"{tab.url}/api/v1/conversations")
+    for each in (await listed.json())["items"]:
+        if each["title"] == TITLES["NAS"]:
+            await tab.page.request.delete(f"{tab.url}/api/v1/conversations/{each['id']}?erase=true")
+    await tab.page.reload()
 
 
 async def search(tab: Tab, folder: Path, name: str) -> None:
@@ -155,6 +165,14 @@ async def voice(tab: Tab, folder: Path, name: str) -> None:
     await shoot(tab, folder, name)
 
 
+async def erase(tab: Tab, folder: Path, name: str) -> None:
+    await tab.page.goto(f"{tab.url}/#settings")
+    await tab.click("Erase…")
+    await tab.page.get_by_label("This can’t be undone.").fill("erase every")
+    await tab.page.locator(".confirm").scroll_into_view_if_needed()
+    await shoot(tab, folder, name)
+
+
 async def away(tab: Tab, folder: Path, name: str) -> None:
     await tab.page.route("**/api/**", lambda route: route.abort())
     await tab.say("Remind me what we said about the garden.")
@@ -171,9 +189,10 @@ SCENES: list[tuple[Scene, str, list[tuple[str, Theme]]]] = [
         [("wide", "light"), ("wide", "dark"), ("narrow", "light"), ("narrow", "dark")],
     ),
     (search, "search", [("wide", "light"), ("narrow", "dark")]),
-    (listing, "list", [("narrow", "light")]),
+    (listing, "list", [("narrow", "light"), ("narrow", "dark")]),
     (memory, "memory", [("wide", "light"), ("wide", "dark"), ("narrow", "light"), ("narrow", "dark")]),
     (settings, "settings", [("wide", "light"), ("wide", "dark"), ("narrow", "light"), ("narrow", "dark")]),
+    (erase, "erase", [("wide", "dark"), ("narrow", "light")]),
     (voice, "voice", [("wide", "light"), ("narrow", "dark")]),
     (away, "away", [("wide", "dark"), ("narrow", "light")]),
 ]
