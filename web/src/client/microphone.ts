@@ -37,10 +37,8 @@ export const browserSound: Sound = {
   async capture(deviceId) {
     // Without a secure page browsers have no such thing at all.
     if (!globalThis.isSecureContext || !navigator.mediaDevices) throw new NoMicrophone("insecure");
-    const clean = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
-    const audio = { ...clean, ...(deviceId !== undefined && { deviceId: { ideal: deviceId } }) };
     try {
-      const [track] = (await navigator.mediaDevices.getUserMedia({ audio })).getAudioTracks();
+      const [track] = (await open(deviceId)).getAudioTracks();
       if (track) return track;
     } catch (error) {
       throw new NoMicrophone(troubleOf(error));
@@ -86,6 +84,17 @@ export const browserSound: Sound = {
     };
   },
 };
+
+async function open(deviceId: string | undefined): Promise<MediaStream> {
+  const clean = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
+  const get = (audio: MediaTrackConstraints) => navigator.mediaDevices.getUserMedia({ audio });
+  if (deviceId === undefined) return get(clean);
+  // A browser may pass over one that is only wished for.
+  return get({ ...clean, deviceId: { exact: deviceId } }).catch((error: unknown) => {
+    if (troubleOf(error) !== "missing") throw error;
+    return get(clean);
+  });
+}
 
 function troubleOf(error: unknown): Trouble {
   const name = error instanceof DOMException ? error.name : "";
