@@ -73,10 +73,12 @@ class Words(llm.LLMStream):
         stream = await model.client.chat.completions.create(
             model=model.name, messages=messages, stream=True, max_tokens=200
         )
-        async for chunk in stream:
-            if chunk.choices and (text := chunk.choices[0].delta.content):
-                delta = llm.ChoiceDelta(role="assistant", content=text)
-                self._event_ch.send_nowait(llm.ChatChunk(id=chunk.id, delta=delta))
+        # What is not wanted any more must not keep a model busy that serves one at a time.
+        async with stream:
+            async for chunk in stream:
+                if chunk.choices and (text := chunk.choices[0].delta.content):
+                    delta = llm.ChoiceDelta(role="assistant", content=text)
+                    self._event_ch.send_nowait(llm.ChatChunk(id=chunk.id, delta=delta))
 
 
 class Voice(tts.TTS):
