@@ -3,10 +3,11 @@ import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import type { Conversation, View } from "../../client/conversation";
 import { Thinking } from "../messages/Answer";
 import { Chunk } from "./Chunk";
-import { chunked } from "./chunks";
+import { chunked, filling } from "./chunks";
 import { useWatch } from "./useWatch";
 
-const DRAWN = 2;
+/** Of the window's height: heights are guessed before anything is drawn. */
+const SPARE = 1.25;
 
 interface Props {
   conversation: Conversation;
@@ -20,6 +21,7 @@ export function Thread({ conversation, view: { shown, answering, older, hearing 
   const anchor = useRef<string>(undefined);
   if (!shown.some(({ message }) => message.id === anchor.current)) anchor.current = shown[0]?.message.id;
   const chunks = chunked(shown, anchor.current);
+  const drawn = filling(chunks, SPARE * innerHeight);
   const last = shown.at(-1)?.message;
   const awaiting = answering !== undefined && answering === last?.id && last.role === "user";
   useHold(scroller, shown[0]?.message.id);
@@ -32,7 +34,7 @@ export function Thread({ conversation, view: { shown, answering, older, hearing 
           items={items}
           conversation={conversation}
           lastId={last?.id}
-          drawn={place >= chunks.length - DRAWN}
+          drawn={place >= chunks.length - drawn}
           watch={watch}
         />
       ))}

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { blank, type Shown } from "../../client/message";
-import { chunked } from "./chunks";
+import { chunked, filling } from "./chunks";
 
 const messages = (from: number, to: number): Shown[] =>
   Array.from({ length: to - from }, (_, place) => ({ message: blank(`am_${from + place}`, "user", "sent"), variants: [] }));
@@ -26,4 +26,12 @@ it("a group that is not full yet keeps its name while it fills", () => {
 
 it("a conversation without the anchor is counted from its beginning", () => {
   expect(chunked(messages(0, 8), undefined).map(({ items }) => items.length)).toEqual([6, 2]);
+});
+
+it("what is drawn first fills the window and not much more", () => {
+  const short = chunked(messages(0, 60), undefined);
+  expect(filling(short, 1_000)).toBe(2);
+  expect(filling(short, 1)).toBe(1);
+  expect(filling(short.slice(0, 1), 5_000)).toBe(1);
+  expect(filling([], 1_000)).toBe(0);
 });

@@ -28,6 +28,13 @@ export function chunked(shown: readonly Shown[], anchorId: string | undefined): 
   return chunks;
 }
 
+/** How many of the last groups it takes to fill so many pixels. */
+export function filling(chunks: readonly Chunk[], pixels: number): number {
+  let count = 0;
+  for (let height = 0; height < pixels && count < chunks.length; count += 1) height += guess(chunks.at(-1 - count)?.items ?? []);
+  return count;
+}
+
 /** Roughly how high a message will be, in pixels, until it has been drawn once. */
 export function guess(items: readonly Shown[]): number {
   let height = 0;
