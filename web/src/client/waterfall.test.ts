@@ -67,8 +67,10 @@ test("the wait for the model stands before what it said, once for each time it w
 
 test("what was begun on a guess is drawn from when somebody had spoken", () => {
   const answer = trace(10, { waits: [{ askedAt: at(-80), firstTokenAt: at(-20) }], sentences: [sentence("a", 40)] });
-  const { stages } = waterfall(answer, trace(0), false);
-  expect(stages.find(({ name }) => name === "First token")?.spans).toEqual([{ from: 0, to: 0 }]);
+  const question = trace(0, { audio: [{ id: "aa_1", durationMs: 900, transcription: "Well?", transcriptionMeta: {} }] });
+  const { stages } = waterfall(answer, question, false);
+  expect(stages.map(({ name }) => name)).toEqual(["Heard", "Transcribed", "Remembered", "First token", "Sentences"]);
+  expect(stages.find(({ name }) => name === "First token")?.spans).toEqual([{ from: 900, to: 900 }]);
 });
 
 test("what was thought comes before what was said", () => {

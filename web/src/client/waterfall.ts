@@ -40,7 +40,8 @@ export function waterfall(answer: Trace, question: Trace | undefined, again: boo
   if (question && !again) add("Remembered", { from: asked - zero, to: Math.max(asked, opened) - zero });
 
   // What was begun on a guess, before the turn was over, is drawn from when it was of use.
-  const waits = answer.waits.map((each) => ({ from: Math.max(0, since(each.askedAt)), to: Math.max(0, since(each.firstTokenAt)) }));
+  const useful = (time: string) => Math.max(asked - zero, since(time));
+  const waits = answer.waits.map(({ askedAt, firstTokenAt }) => ({ from: useful(askedAt), to: useful(firstTokenAt) }));
   add("First token", ...waits);
   const thoughts = answer.reasoning.map((each) => since(each.createdAt));
   if (thoughts.length) add("Thought", { from: Math.max(opened - zero, waits[0]?.to ?? 0), to: Math.max(...thoughts) });
