@@ -11,6 +11,17 @@ from support.stack import Stack
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("web")]
 
 COUNT = 10_000
+SCROLL = """element => new Promise(done => {
+    const undrawn = each => {
+        const [place, view] = [each, element].map(one => one.getBoundingClientRect())
+        return place.bottom > view.top && place.top < view.bottom
+    }
+    const look = () =>
+        [...element.querySelectorAll('[data-ids]')].some(undrawn) ? requestAnimationFrame(look) : done()
+    element.scrollBy(0, -700)
+    requestAnimationFrame(look)
+})"""
+"""A step back, as somebody takes it who reads: the next one when there is something to see."""
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +50,7 @@ async def test_older_messages_come_while_scrolling_and_what_is_read_stays_in_pla
     for target in (COUNT - 150, COUNT - 400):
         question = tab.questions.get_by_text(f"Question {target + 1}", exact=True)
         while not await question.count():
-            await scroller.evaluate("element => element.scrollBy(0, -2000)")
+            await scroller.evaluate(SCROLL)
         await expect(question).to_be_attached()
     await question.scroll_into_view_if_needed()
     place = await question.bounding_box()
