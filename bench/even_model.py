@@ -8,6 +8,7 @@ import asyncio
 import json
 import re
 import threading
+import time
 from types import TracebackType
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ class EvenModel:
     def __init__(self, behind: str, port: int) -> None:
         self.url = f"http://127.0.0.1:{port}/v1"
         self._behind, self._port = behind.removesuffix("/v1"), port
+        self._running, self._used_at = 0, 0.0
         self._loop = asyncio.new_event_loop()
         self._ready, self._stop = threading.Event(), asyncio.Event()
         self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._serve()))
@@ -40,6 +42,13 @@ class EvenModel:
         self._thread.join()
         self._loop.close()
 
+    async def idle(self, seconds: float = 3.0, patience: float = 120.0) -> None:
+        """Wait until nobody has asked for a while: what one program does then must not slow the next."""
+        deadline = time.monotonic() + patience
+        while self._running or time.monotonic() - self._used_at < seconds:
+            assert time.monotonic() < deadline, "the model does not come to rest"
+            await asyncio.sleep(0.1)
+
     async def _serve(self) -> None:
         async with ClientSession(timeout=ClientTimeout(None)) as self._client:
             app = web.Application(client_max_size=2**24)
@@ -53,6 +62,14 @@ class EvenModel:
             await runner.cleanup()
 
     async def _forward(self, request: web.Request) -> web.StreamResponse:
+        self._running += 1
+        try:
+            return await self._pass_on(request)
+        finally:
+            self._running -= 1
+            self._used_at = time.monotonic()
+
+    async def _pass_on(self, request: web.Request) -> web.StreamResponse:
         headers = {name: value for name, value in request.headers.items() if name.lower() not in _HOP}
         url, body = self._behind + request.path_qs, await request.read()
         async with self._client.request(request.method, url, headers=headers, data=body) as answer:

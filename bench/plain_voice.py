@@ -30,7 +30,7 @@ from livekit.agents import (
 from livekit.agents.types import DEFAULT_API_CONNECT_OPTIONS, APIConnectOptions
 
 from alicia.engine.prompt import SYSTEM
-from alicia.speech.activity import Activity
+from alicia.speech.activity import Activity, load
 from alicia.speech.hibari import Hibari
 from alicia.speech.listener import Listener
 from alicia.speech.moonshine import Moonshine
@@ -120,7 +120,7 @@ def main(url: str, key: str, secret: str, llm_url: str, llm_model: str, llm_key:
 
     async def answer_room(context: JobContext) -> None:
         moonshine, hibari = Moonshine(), Hibari()
-        await asyncio.gather(moonshine.warm(), hibari.warm())
+        await asyncio.gather(moonshine.warm(), hibari.warm(), asyncio.to_thread(load))
         await context.connect()
         session: AgentSession[None] = AgentSession(
             stt=Listener(moonshine, Activity),

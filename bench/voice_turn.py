@@ -202,17 +202,18 @@ class Results:
         return report({each: OUT / f"voice_turn_{each}.json" for each in SIZES})
 
 
-async def measure(stack: Stack, livekit: LiveKitServer, name: str, turns: int, results: Results) -> bool:
+async def measure(stack: Stack, livekit: LiveKitServer, name: str, turns: int, model: "Model") -> bool:
+    results = Results(model.size)
     met, began, done = True, time.monotonic(), 0
     while done < turns and len(results.held["lost"]) < MOST_LOST:
         numbers = range(done, min(done + BLOCK, turns))
         try:
-            met = results.keep(
-                {
-                    "alicia": [each.as_map() async for each in alicia_turns(stack, numbers)],
-                    "plain": [each async for each in plain_turns(livekit, name, numbers)],
-                }
-            )
+            ours = [each.as_map() async for each in alicia_turns(stack, numbers)]
+            if model.even is not None:
+                # After an answer Alicia learns from what was said, with the one model that both have.
+                await model.even.idle()
+            theirs = [each async for each in plain_turns(livekit, name, numbers)]
+            met = results.keep({"alicia": ours, "plain": theirs})
             done = numbers.stop
         except (TimeoutError, AssertionError) as error:
             results.held["lost"].append(repr(error))
@@ -257,6 +258,14 @@ def program(*command: str, env: dict[str, str] | None = None, ready: str, log: P
         process.wait()
 
 
+class Model(NamedTuple):
+    """The language model that both use."""
+
+    size: str
+    settings: dict[str, str]
+    even: EvenModel | None = None
+
+
 def run(turns: int, size: str) -> bool:
     opened = ground.Ground(durable=True)
     opened.open()
@@ -265,21 +274,21 @@ def run(turns: int, size: str) -> bool:
         database = ground.postgres().create("bench", template=ground.ask("template")["name"])
         with tempfile.TemporaryDirectory() as folder, ExitStack() as parts:
             home, name = Path(folder), f"plain-{secrets.token_hex(3)}"
-            llm = {} if size == "scripted" else _language_model(size, home, parts)
-            stack = parts.enter_context(Stack(home, database, livekit, settings=llm))
+            model = Model(size, {}) if size == "scripted" else _language_model(size, home, parts)
+            stack = parts.enter_context(Stack(home, database, livekit, settings=model.settings))
             stack.model.chat(Script(Pause(0.35), Text(ANSWER, 0.06)), always=True)
-            model = [stack.model.url, stack.model.model, "none"]
-            if llm:
-                model = [llm[f"ALICIA_LLM_{each}"] for each in ("URL", "MODEL", "API_KEY")]
+            asked = [stack.model.url, stack.model.model, "none"]
+            if model.settings:
+                asked = [model.settings[f"ALICIA_LLM_{each}"] for each in ("URL", "MODEL", "API_KEY")]
             bot = str(ROOT / "bench" / "plain_voice.py")
             key = (livekit.url, livekit.api_key, livekit.api_secret)
-            parts.enter_context(program(bot, *key, *model, name, ready="registered", log=home / "plain.log"))
-            return asyncio.run(measure(stack, livekit, name, turns, Results(size)))
+            parts.enter_context(program(bot, *key, *asked, name, ready="registered", log=home / "plain.log"))
+            return asyncio.run(measure(stack, livekit, name, turns, model))
     finally:
         opened.close()
 
 
-def _language_model(size: str, home: Path, parts: ExitStack) -> dict[str, str]:
+def _language_model(size: str, home: Path, parts: ExitStack) -> Model:
     weights = QWEN if size == "large" else SMOLLM2
     llm = {
         "ALICIA_LLM_URL": f"http://127.0.0.1:{ports.choose()}/v1",
@@ -290,7 +299,7 @@ def _language_model(size: str, home: Path, parts: ExitStack) -> dict[str, str]:
     command = ("-m", "alicia.local.llm", str(weights.path), "1")
     parts.enter_context(program(*command, env=llm, ready="warm", log=home / "llm.log"))
     even = parts.enter_context(EvenModel(llm["ALICIA_LLM_URL"], ports.choose()))
-    return {**llm, "ALICIA_LLM_URL": even.url}
+    return Model(size, {**llm, "ALICIA_LLM_URL": even.url}, even)
 
 
 def main() -> None:
