@@ -1,6 +1,9 @@
 """Memories in a conversation: recalled, traced, given to the model, and nobody else's."""
 
 import asyncio
+from pathlib import Path
+
+import pytest
 
 from alicia.local.embedder import MODEL, LocalEmbedder
 from alicia.memory.memory import Memory
@@ -8,6 +11,8 @@ from alicia.protocol.messages import MemoryTrace
 from alicia.storage.memories import Embedding, NewMemory, create_memories, memories
 from alicia.storage.pool import Pool
 from support.device import device
+from support.scripted import Fail, Hang, ScriptedServer
+from support.servers import LiveKitServer
 from support.stack import Stack
 from support.tables import journal, rows
 
@@ -72,6 +77,29 @@ async def test_another_users_memories_never_appear(stack: Stack, user: str, pool
         await alone.ask(QUESTION)
         assert alone.all(MemoryTrace) == []
         assert "Porto" not in str(stack.model.chats[-1].json)
+
+
+@pytest.mark.parametrize("trouble", [Fail(), Hang()], ids=["fails", "hangs"])
+async def test_words_alone_recall_while_the_embeddings_server_is_in_trouble(
+    trouble: Fail | Hang,
+    scripted: ScriptedServer,
+    tmp_path: Path,
+    database_url: str,
+    livekit: LiveKitServer,
+    user: str,
+    pool: Pool,
+) -> None:
+    async with pool.connection() as conn:
+        await create_memories(conn, user, [NewMemory(content="The user visits restaurants in the old town.")])
+    settings = {"ALICIA_EMBEDDING_URL": scripted.url, "ALICIA_EMBEDDING_MODEL": scripted.model}
+    with Stack(tmp_path, database_url, livekit, settings=settings) as stack:
+        scripted.script("embeddings", trouble, always=True)
+        stack.model.say("Stay in the old town.")
+        async with device(stack, user) as alone:
+            await alone.ask(QUESTION)
+            (trace,) = alone.all(MemoryTrace)
+            assert trace.content == "The user visits restaurants in the old town."
+    assert any(QUESTION in str(request.json) for request in scripted.requests)
 
 
 async def test_a_new_worker_fills_in_vectors_that_are_missing_or_of_another_model(
