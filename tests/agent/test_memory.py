@@ -99,7 +99,7 @@ async def test_words_alone_recall_while_the_embeddings_server_is_in_trouble(
             await alone.ask(QUESTION)
             (trace,) = alone.all(MemoryTrace)
             assert trace.content == "The user visits restaurants in the old town."
-    assert any(QUESTION in str(request.json) for request in scripted.requests)
+    assert any("Which restaurants" in str(request.json) for request in scripted.requests)
 
 
 async def test_a_new_worker_fills_in_vectors_that_are_missing_or_of_another_model(
