@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from typing import Final
 from weakref import WeakSet
 
@@ -79,7 +80,13 @@ class Answers:
         if message.supersedes is not None:
             self.leave_branch(message.supersedes)
         self._history.add(
-            Turn(id=message.id, role="user", text=message.content, previous_id=message.previous_id)
+            Turn(
+                id=message.id,
+                role="user",
+                text=message.content,
+                previous_id=message.previous_id,
+                at=datetime.now(UTC),
+            )
         )
         taken = tracing.here()
         question = Question(

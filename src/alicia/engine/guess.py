@@ -7,6 +7,7 @@ tool is used, before what was said is stored. A wrong guess leaves no trace.
 import asyncio
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Final
 
 from alicia import ids
@@ -50,7 +51,8 @@ class Guesses:
             return
         self.drop()
         tip = self._history.tip()
-        turn = Turn(id=ids.new(ids.MessageId), role="user", text=text, previous_id=tip)
+        now = datetime.now(UTC)
+        turn = Turn(id=ids.new(ids.MessageId), role="user", text=text, previous_id=tip, at=now)
         question = Question(
             message_id=ids.MessageId(turn.id), answer_id=ids.new(ids.MessageId), device=device
         )

@@ -2,14 +2,16 @@
 
 A server keeps what it computed for the beginning of a prompt and pays only for what follows the first
 difference. So the system prompt is fixed, history only grows, and whatever holds for the moment alone (the
-time, the memories that fit) travels in the newest message and is gone from the next prompt.
+memories that fit) travels in the newest message and is gone from the next prompt. The time stays where it was
+told, and is told again only when that was a while ago: most messages look in later prompts as in their own.
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from alicia.llm.messages import Message
 from alicia.storage.summaries import Stage
@@ -26,6 +28,8 @@ _NO_NOTE: Final = str.maketrans("[]", "()")
 """A memory may come from anybody's document: it must neither end the note that it is in, nor write one."""
 _PER_MESSAGE: Final = 6
 """Tokens that a chat template adds around a message."""
+_FRESH: Final = timedelta(minutes=5)
+"""How long ago the time may have been told last."""
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,6 +43,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
     heard: int | None = None
     used: str = ""
     """Notes on the tools that an answer used."""
+    at: datetime | None = None
+    """When the user said it, as far as that is known."""
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,9 +87,12 @@ def build(
     every turn; a longer message takes from the room for history.
     """
     reserve = budget // 4
-    kept = _fitting(memories, reserve - _cost(message) - _cost(_notes(now, (), questions)))
-    newest = f"{_notes(now, kept, questions)}\n\n{message}"
-    exchanges = list(_exchanges(history))
+    message = message.strip()
+    time = _told(now)
+    kept = _fitting(memories, reserve - _cost(message) - _cost(_notes(time, (), questions)))
+    newest = f"{_notes(time, kept, questions)}\n\n{message}"
+    clock = _Clock()
+    exchanges = [[clock.on(turn) for turn in exchange] for exchange in _exchanges(history)]
     if summary is not None:
         short = f"The first {summary.messages} messages of this conversation, in short:\n{summary.text}"
         system = f"{system}\n\n[{short}]"
@@ -92,7 +101,10 @@ def build(
     if left_out:
         which = "next" if summary is not None else "first"
         system = f"{system}\n\n[The {which} {left_out} messages of this conversation are left out here.]"
-    said = [message for exchange in exchanges[start:] for turn in exchange for message in _messages(turn)]
+    turns = [turn for exchange in exchanges[start:] for turn in exchange]
+    if clock.is_fresh(now, turns):
+        newest = f"{_notes('', kept, questions)}\n\n{message}".lstrip("\n")
+    said = [message for turn in turns for message in _messages(turn)]
     messages = [Message("system", system), *_joined([*said, Message("user", newest)])]
     return Prompt(messages=messages, left_out=left_out, memories_left_out=len(memories) - len(kept))
 
@@ -111,8 +123,32 @@ def _cost(text: str) -> int:
     return estimate(text) + _PER_MESSAGE
 
 
-def _notes(now: datetime, memories: Sequence[str], questions: Sequence[str] = ()) -> str:
-    lines = [f"[It is {now:%A, %d %B %Y, %H:%M %Z}".rstrip() + ".]"]
+class _Clock:
+    """Tells the time on the first message, and again on those that come a while after it was told last."""
+
+    def __init__(self) -> None:
+        self._at: datetime | None = None
+        self._told_on = ""
+
+    def on(self, turn: Turn) -> Turn:
+        """The turn, with the time if it is due."""
+        if turn.at is None or turn.role != "user" or (self._at and turn.at - self._at < _FRESH):
+            return turn
+        self._at, self._told_on = turn.at, turn.id
+        return replace(turn, text=f"{_told(turn.at)}\n\n{turn.text.strip()}")
+
+    def is_fresh(self, now: datetime, turns: Sequence[Turn]) -> bool:
+        """Whether these turns tell the time, and not too long ago."""
+        told = any(turn.id == self._told_on for turn in turns)
+        return told and self._at is not None and now - self._at < _FRESH
+
+
+def _told(at: datetime) -> str:
+    return f"[It is {at:%A, %d %B %Y, %H:%M %Z}".rstrip() + ".]"
+
+
+def _notes(time: str, memories: Sequence[str], questions: Sequence[str] = ()) -> str:
+    lines = [time] if time else []
     if memories:
         lines.append("[You remember:")
         lines += [f"- {' '.join(memory.split()).translate(_NO_NOTE)}" for memory in memories]

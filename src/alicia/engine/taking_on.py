@@ -41,6 +41,7 @@ async def read_turns(conn: Connection, owner: str, conversation_id: ids.Conversa
             previous_id=each.previous_id,
             used=notes.get(each.id, ""),
             heard=heard.get(each.id),
+            at=each.created_at,
         )
         for each in messages
     ]
