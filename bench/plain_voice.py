@@ -8,7 +8,7 @@ python bench/plain_voice.py LIVEKIT_URL API_KEY API_SECRET LLM_URL LLM_MODEL LLM
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterable, Callable
+from collections.abc import Callable
 from typing import Any
 
 os.environ["LIVEKIT_AGENTS_PRELOAD_LOCAL_INFERENCE"] = "0"
@@ -21,10 +21,8 @@ from livekit.agents import (
     AgentSession,
     JobContext,
     JobExecutorType,
-    ModelSettings,
     inference,
     llm,
-    stt,
     tts,
 )
 from livekit.agents.types import DEFAULT_API_CONNECT_OPTIONS, APIConnectOptions
@@ -35,18 +33,6 @@ from alicia.speech.hibari import Hibari
 from alicia.speech.listener import Listener
 from alicia.speech.moonshine import Moonshine
 from alicia.speech.synthesiser import RATE, Manner
-from alicia.speech.turn_end import USUAL, heed
-
-
-class Plain(Agent):
-    """Waits for the end of a turn as long as Alicia's ear does."""
-
-    async def stt_node(
-        self, audio: AsyncIterable[rtc.AudioFrame], model_settings: ModelSettings
-    ) -> AsyncIterable[stt.SpeechEvent]:
-        async for event in Agent.default.stt_node(self, audio, model_settings):
-            heed(self.session, event)
-            yield event
 
 
 class Model(llm.LLM):
@@ -129,7 +115,6 @@ def main(url: str, key: str, secret: str, llm_url: str, llm_model: str, llm_key:
             tts=Voice(hibari),
             turn_handling={
                 "turn_detection": inference.TurnDetector(version="v1-mini"),
-                "endpointing": USUAL,
                 "interruption": {"mode": "vad"},
                 "preemptive_generation": {"enabled": True},
             },
@@ -138,7 +123,7 @@ def main(url: str, key: str, secret: str, llm_url: str, llm_model: str, llm_key:
         )
         hush: Callable[[rtc.DataPacket], object] = lambda _: session.interrupt(force=True)  # noqa: E731
         context.room.on("data_received", hush)
-        await session.start(Plain(instructions=SYSTEM), room=context.room, record=False)
+        await session.start(Agent(instructions=SYSTEM), room=context.room, record=False)
         await context.room.local_participant.set_attributes({"bot": "here"})
 
     async def live() -> None:

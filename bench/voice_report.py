@@ -22,7 +22,8 @@ for the end of speech and the first sound, from the client's clock; those of a t
 part is what the user waits for it: speech to text, recall, the model and the voice work already while the end
 of the turn is uncertain, and of that only what is left afterwards is counted. Network is from handing the
 first sound to LiveKit until it is loud at the client; the way of the user's voice to the agent is in the
-end-of-turn wait. Both sessions end a turn by the same rules (`src/alicia/speech/turn_end.py`)."""
+end-of-turn wait. The plain session ends a turn by LiveKit's own rules, Alicia by those and the words
+(`src/alicia/speech/turn_end.py`)."""
 
 
 def p50(values: list[float]) -> float:

@@ -1,7 +1,7 @@
 """From the end of speech to the first sound of the answer: Alicia beside a plain AgentSession.
 
 Same speech models, same language model, same machine, same recordings, in one run; the plain session
-(bench/plain_voice.py) stores nothing and has its preemptive generation on. Both end a turn by the same
+(bench/plain_voice.py) stores nothing, has its preemptive generation on and ends a turn by LiveKit's own
 settings. The two take turns in blocks, so that whatever else the machine does falls on both. Recordings come
 from ../shared/data/speech where that exists, else from the speech model's wheel.
 

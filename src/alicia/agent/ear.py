@@ -13,17 +13,16 @@ from livekit.agents.voice.events import ErrorEvent
 from msgspec.structs import replace
 
 from alicia import ids
-from alicia.agent.tape import Tape
+from alicia.agent.tape import RATE, Tape
 from alicia.engine.talk import Utterance
 from alicia.errors import ModelUnavailable
 from alicia.speech.backchannel import is_backchannel
 from alicia.speech.listener import Listener
-from alicia.speech.segments import RATE
 from alicia.speech.turn_end import USUAL, heed
 
 log = structlog.get_logger(__name__)
 
-FRAME_MS: Final = 20
+FRAME_MS: Final = 50
 REAL_SPEECH: Final = 0.5
 """Seconds of voice over Alicia's own that make her wait, words or not: coughs and "mhm" are shorter."""
 AFTERWARDS: Final = 0.7

@@ -3,9 +3,10 @@
 from collections import deque
 from typing import Final
 
-from alicia.speech.segments import RATE
 from alicia.speech.sound import Recorder
 
+RATE: Final = 24_000
+"""Samples a second that microphones are heard and kept with: LiveKit's own, which its turn detector fits."""
 BEFORE: Final = 0.6
 """Seconds before speech was noticed that belong to it."""
 
@@ -19,7 +20,7 @@ class Tape:
         self._recorder: Recorder | None = None
 
     def write(self, pcm: bytes) -> None:
-        """Samples of 16 kHz."""
+        """Samples of 16 bits."""
         if self._recorder is not None:
             self._recorder.write(pcm)
             return
