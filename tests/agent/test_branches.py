@@ -1,6 +1,7 @@
 """Editing and answering again: the old branch is kept, one branch holds, and everybody sees the same."""
 
 import asyncio
+import re
 import signal
 
 import pytest
@@ -54,9 +55,9 @@ async def check(pool: Pool, *devices: Conversation) -> list[str]:
 
 
 def prompt_of(stack: Stack) -> list[str]:
-    """What the model was told of the talk in the newest prompt, without the notes."""
+    """What the model was told of the talk in the newest prompt, without the time."""
     said = [message["content"] for message in stack.model.chats[-1].messages[1:]]
-    return [*said[:-1], said[-1].rpartition("\n\n")[2]]
+    return [re.sub(r"^\[It is .*\]\n\n", "", text) for text in said]
 
 
 async def test_an_answer_is_given_again_three_times_and_all_four_can_be_read(
