@@ -218,7 +218,7 @@ def test_what_is_typed_during_an_answer_counts(stack: Stack, person: Person) -> 
     person.sees("\nNext, please.\n")
     person.sees("› half")
     person.types(" and half\r")
-    person.sees("\nhalf and half\n")
+    person.sees("You said: half and half\n")
 
 
 def test_answers_and_messages_can_be_replaced_and_read_again(stack: Stack, person: Person) -> None:
