@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import Any, Protocol, TypeVar
 
 import httpx2
@@ -167,6 +168,21 @@ class Device:
             await self.send(envelope)
 
 
+async def _knock(server: Server, user: str, conversation_id: str | None) -> dict[str, str]:
+    """Ask to be let in, and again while the server says that it can't yet."""
+    async with httpx2.AsyncClient(timeout=PATIENCE) as http, asyncio.timeout(PATIENCE):
+        while True:
+            answer = await http.post(
+                f"{server.url}/api/v1/tokens",
+                json={"conversationId": conversation_id},
+                headers={"Authorization": f"Bearer {server.token(user)}"},
+            )
+            if answer.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
+                assert answer.status_code == HTTPStatus.CREATED, answer.text
+                return answer.json()
+            await asyncio.sleep(0.1)
+
+
 @asynccontextmanager
 async def device(
     server: Server,
@@ -181,14 +197,7 @@ async def device(
 
     `log` is what the device held before; `from_head` asks for nothing old.
     """
-    async with httpx2.AsyncClient(timeout=PATIENCE) as http:
-        answer = await http.post(
-            f"{server.url}/api/v1/tokens",
-            json={"conversationId": conversation_id},
-            headers={"Authorization": f"Bearer {server.token(user)}"},
-        )
-    assert answer.status_code == 201, answer.text
-    door = answer.json()
+    door = await _knock(server, user, conversation_id)
     room = rtc.Room()
     participant = Participant(room)
     await room.connect(door["url"], door["token"])

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Self
 
+import psutil
+
 from alicia.local import ports
 
 PATIENCE = 60.0
@@ -59,6 +61,13 @@ def processes_of(home: Path) -> dict[int, str]:
         except OSError:
             continue
     return found
+
+
+def _parent(pid: int) -> int | None:
+    try:
+        return psutil.Process(pid).ppid()
+    except psutil.NoSuchProcess:
+        return None
 
 
 class Up:
@@ -152,12 +161,14 @@ class Up:
             "Agent": "alicia.cli.main agent",
         }
         alive = processes_of(self.home)
-        return {
-            name: pid
-            for name, word in words.items()
-            for pid, command in alive.items()
-            if word in command and "leash.py" not in command
-        }
+        found: dict[str, int] = {}
+        for name, word in words.items():
+            like = [pid for pid, command in alive.items() if word in command and "leash.py" not in command]
+            # One that PostgreSQL has just forked looks like itself for a moment.
+            for pid in like:
+                if _parent(pid) not in like:
+                    found[name] = pid
+        return found
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send a signal and return the exit code."""
