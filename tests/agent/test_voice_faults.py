@@ -212,7 +212,7 @@ async def test_nobody_but_the_owner_is_heard(scripted_stack: Stack, user: str) -
         stranger = f"stranger-{secrets.token_hex(3)}:phone"
         async with participant(scripted_stack.livekit, phone.id, stranger) as other:
             intruder = Person(other)
-            await intruder.take_microphone()
+            await intruder.take_microphone(heard=False)
             await intruder.say(age_of_wisdom() + bytes(32_000))
         await phone.ask("Did you hear anything?")
         start = await phone.hears(StartAnswer)

@@ -72,9 +72,12 @@ class Person:
                 if publication.track is not None:
                     self._subscribed(publication.track)
 
-    async def take_microphone(self) -> None:
-        """Publish a microphone, which is silent until `say`."""
+    async def take_microphone(self, *, heard: bool = True) -> None:
+        """Publish a microphone, which is silent until `say`, and wait until somebody listens to it."""
         source = await self._participant.publish_microphone(RATE)
+        if heard:
+            published = self._participant.room.local_participant.track_publications.values()
+            await asyncio.gather(*(each.wait_for_subscription() for each in published))
         self._speaking = self._participant.start(self._speak(source))
 
     def mute(self, muted: bool = True) -> None:
