@@ -28,6 +28,14 @@ _OLDER: Final[LiteralString] = """
 """
 _PATIENCE: Final = 60.0
 
+_AHEAD: Final[LiteralString] = """
+    SELECT count(*)
+      FROM pg_ls_waldir()
+     WHERE name ~ '^[0-9A-F]{24}$'
+       AND name > pg_walfile_name(pg_current_wal_lsn())
+"""
+_SWITCHES: Final = 100
+
 
 class ScrubRefused(AliciaError):
     """The database's role may not do this; the text says what an operator has to run."""
@@ -72,13 +80,16 @@ async def _outlast_transactions(conn: AsyncConnection[tuple[object, ...]]) -> No
 
 
 async def _renew_log(conn: AsyncConnection[tuple[object, ...]]) -> None:
-    # A recycled segment is an old file under a new name, with all that stood in it.
+    # A recycled segment is an old file under a new name, with all that stood in it. Some may lie ready, or be
+    # made when another erasure ends just now: each is used up, which writes over all of it.
     await conn.execute("ALTER SYSTEM SET wal_recycle = off")
     await conn.execute("SELECT pg_reload_conf()")
     try:
-        for _ in range(2):
+        for done in range(1, _SWITCHES):
             await conn.execute("SELECT pg_switch_wal()")
             await conn.execute("CHECKPOINT")
+            if done > 1 and (await (await conn.execute(_AHEAD)).fetchone()) == (0,):
+                break
     finally:
         await conn.execute("ALTER SYSTEM RESET wal_recycle")
         await conn.execute("SELECT pg_reload_conf()")
