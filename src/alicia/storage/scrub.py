@@ -35,6 +35,7 @@ _AHEAD: Final[LiteralString] = """
        AND name > pg_walfile_name(pg_current_wal_lsn())
 """
 _SWITCHES: Final = 100
+_ROUNDS: Final = 2
 
 
 class ScrubRefused(AliciaError):
@@ -81,14 +82,18 @@ async def _outlast_transactions(conn: AsyncConnection[tuple[object, ...]]) -> No
 
 async def _renew_log(conn: AsyncConnection[tuple[object, ...]]) -> None:
     # A recycled segment is an old file under a new name, with all that stood in it. Some may lie ready, or be
-    # made when another erasure ends just now: each is used up, which writes over all of it.
+    # made when another erasure ends just now: each is used up, which writes over all of it. The last switch
+    # must lead to a file that was not there before.
     await conn.execute("ALTER SYSTEM SET wal_recycle = off")
     await conn.execute("SELECT pg_reload_conf()")
     try:
-        for done in range(1, _SWITCHES):
+        rounds_without = 0
+        for _ in range(_SWITCHES):
             await conn.execute("SELECT pg_switch_wal()")
             await conn.execute("CHECKPOINT")
-            if done > 1 and (await (await conn.execute(_AHEAD)).fetchone()) == (0,):
+            ahead = await (await conn.execute(_AHEAD)).fetchone()
+            rounds_without = rounds_without + 1 if ahead == (0,) else 0
+            if rounds_without > _ROUNDS:
                 break
     finally:
         await conn.execute("ALTER SYSTEM RESET wal_recycle")
