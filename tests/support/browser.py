@@ -29,6 +29,25 @@ WIDTHS: Final = (360, 1280)
 SETTLED: Final = """() => new Promise(requestAnimationFrame).then(() => Promise.allSettled(
     document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished)))"""
 """Until then a colour may be anywhere between two themes."""
+RICH: Final = """\
+# A heading
+
+Some **bold**, some `code`, a [link](https://example.org/), and $x^2$.
+
+- [x] done
+- [ ] to do
+
+```python
+print("hello")  # a comment
+```
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+> Quoted.
+"""
+"""An answer with one of everything."""
 
 
 @asynccontextmanager

@@ -6,33 +6,13 @@ import httpx2
 import pytest
 from playwright.async_api import BrowserContext, Locator, expect
 
-from support.browser import WIDTHS, OpenTab, Tab
+from support.browser import RICH, WIDTHS, OpenTab, Tab
 from support.scripted import Fail, Reasoning, Script, Text, ToolCall
 from support.stack import Stack
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("web")]
 
 NARROW, WIDE = WIDTHS
-RICH = """\
-# A heading
-
-Some **bold**, some `code`, a [link](https://example.org/), and $x^2$.
-
-- [x] done
-- [ ] to do
-
-```python
-print("hello")  # a comment
-```
-
-| a | b |
-|---|---|
-| 1 | 2 |
-
-> Quoted.
-"""
-
-
 NO_MICROPHONE = """() => {
     navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('', 'NotAllowedError') }
 }"""

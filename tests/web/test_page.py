@@ -6,28 +6,12 @@ import signal
 import pytest
 from playwright.async_api import Browser, BrowserContext, expect
 
-from support.browser import OpenTab, Tab
+from support.browser import RICH, OpenTab, Tab
 from support.stack import Stack
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("web")]
 
 FIRST_LOAD_BYTES = 350_000
-RICH = """\
-# A heading
-
-Some **bold**, some `code`, a [link](https://example.org/).
-
-- [x] done
-- [ ] to do
-
-```python
-print("hello")  # a comment
-```
-
-| a | b |
-|---|---|
-| 1 | 2 |
-"""
 
 
 @pytest.mark.parametrize("width", [360, 1440])
