@@ -1,5 +1,6 @@
 """How much may be asked for, and what every answer carries."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from alicia import ids
 from alicia.api.files import WebFiles
 from alicia.api.limits import BODY, Bucket
 from alicia.api.problems import Problem
+from alicia.storage.pool import Connection, make_pool
 from support.callers import Open, bearer
 
 
@@ -124,3 +126,38 @@ async def test_a_database_that_is_away_is_said_to_be(serving: Open, user: str) -
         assert ready.json()["parts"] == {"database": False, "livekit": False}
         tokens = await client.post("/api/v1/tokens", json={}, headers=bearer(user))
         assert tokens.status_code == 503
+
+
+async def test_a_database_that_restarted_fails_few_calls(
+    serving: Open, fresh_database_url: str, user: str
+) -> None:
+    async with (
+        make_pool(fresh_database_url, max_size=1) as pool,
+        pool.connection() as conn,
+        serving(database_url=fresh_database_url) as client,
+    ):
+
+        async def ask() -> int:
+            return (await client.get("/api/v1/conversations", headers=bearer(user))).status_code
+
+        await conn.execute("BEGIN")
+        await conn.execute("LOCK TABLE alicia_conversations IN ACCESS EXCLUSIVE MODE")
+        asked = [asyncio.create_task(ask()) for _ in range(6)]
+        while await _waiting(conn) < len(asked):
+            pass
+        await conn.execute("ROLLBACK")
+        assert await asyncio.gather(*asked) == [200] * 6
+        await conn.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        assert await ask() == 503
+        assert [await ask() for _ in range(6)] == [200] * 6
+
+
+async def _waiting(conn: Connection) -> int:
+    """How many calls hold a connection each, waiting for the table."""
+    sql = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'alicia_conversations'::regclass"
+    row = await (await conn.execute(sql)).fetchone()
+    assert row is not None
+    return row[0]

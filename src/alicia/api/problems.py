@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from psycopg_pool import PoolClosed, PoolTimeout
 from pydantic import BaseModel, Field
+from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 
 from alicia.errors import DatabaseUnavailable, ModelUnavailable, NotFound
@@ -97,12 +98,16 @@ def _not_found(_: Request, error: Exception) -> JSONResponse:
     return answer(404, str(error))
 
 
-def _away(_: Request, error: Exception) -> JSONResponse:
+def _away(request: Request, error: Exception) -> JSONResponse:
     log.warning("database away", reason=type(error).__name__)
     detail = "The database does not answer; try again in a moment."
     if isinstance(error, ModelUnavailable):
         detail = str(error)
-    return answer(503, detail, {"Retry-After": "2"})
+    response = answer(503, detail, {"Retry-After": "2"})
+    if isinstance(error, psycopg.OperationalError):
+        # A server that restarted has cut all connections of the pool, and each would fail another call.
+        response.background = BackgroundTask(request.app.state.services.pool.check)
+    return response
 
 
 def _unforeseen(_: Request, error: Exception) -> JSONResponse:
