@@ -88,6 +88,8 @@ class Sentences:
 
     def __init__(self) -> None:
         self._words = 0
+        self._gap = True
+        """Whether what comes next begins a word, though no space may stand before it."""
 
     def even(self, line: bytes) -> bytes:
         """An event of the stream with the model's own stops taken out, and ours put in."""
@@ -100,9 +102,11 @@ class Sentences:
     def _text(self, text: str) -> str:
         text = _STOPS.sub(" ", text)
         if not text.strip():
+            self._gap = True
             return text[:1]
-        if text[0] == " " or not self._words:
+        begins, self._gap = self._gap or text[0].isspace(), text[-1].isspace()
+        if begins:
             self._words += 1
             if self._words % WORDS == 1 and self._words > 1:
-                return ". " + text.strip().capitalize()
+                return ". " + text.strip().capitalize() + (" " if self._gap else "")
         return text
