@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
 
 import pytest
 
@@ -11,13 +12,13 @@ from alicia.ledger.entries import Entry
 from alicia.ledger.ledger import Ledger
 from alicia.llm.chat import ChatModel, Patience
 from alicia.local.embedder import LocalEmbedder
-from alicia.memory.learning import Turn
+from alicia.memory.learning import Lesson, Turn
 from alicia.memory.memory import Memory
 from alicia.protocol.messages import UserMessage
 from alicia.protocol.session import AgentSession
 from alicia.storage.memories import NewMemory, memories
 from alicia.storage.pool import Pool
-from support.scripted import ScriptedServer
+from support.scripted import Request, ScriptedServer
 
 
 @pytest.fixture(scope="session")
@@ -91,3 +92,24 @@ async def begin(pool: Pool, memory: Memory, user: str) -> Talk:
 async def keep(memory: Memory, user: str, *contents: str) -> list[ids.MemoryId]:
     """Store these as they are."""
     return await memory.add(user, [NewMemory(content=content) for content in contents])
+
+
+def told(*facts: str, kind: str = "about the user") -> dict[str, Any]:
+    """What a model answers that finds a fact in each statement of a message."""
+    return {"statements": [{"kind": kind, "facts": [each]} for each in facts]}
+
+
+async def learn(
+    talk: Talk, scripted: ScriptedServer, text: str, *facts: str, relation: str = "new", known: int = 0
+) -> Lesson:
+    """Say it, let the model find a fact in each statement, and judge them all like this."""
+
+    def answer(request: Request) -> dict[str, Any]:
+        if "New fact:" in request.user_text:
+            return {"relation": relation, "known": known}
+        assert request.schema is not None
+        assert request.schema["properties"]["statements"]["minItems"] == len(facts)
+        return told(*facts)
+
+    scripted.make_json(answer)
+    return await talk.memory.learn(await talk.say(text), talk.store)
