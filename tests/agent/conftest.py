@@ -1,10 +1,12 @@
-"""Stacks for tests of speech."""
+"""Stacks for tests of speech, and one that nobody else uses."""
 
+import secrets
 from collections.abc import Iterator
 
 import pytest
 
-from support.servers import LiveKitServer
+from support import ground
+from support.servers import LiveKitServer, PostgresServer
 from support.stack import Stack
 
 
@@ -23,3 +25,15 @@ def scripted_stack(shared_speech_stack: Stack) -> Stack:
     """The worker's stack with scripted speech, with nothing left of what earlier tests wrote."""
     shared_speech_stack.model.reset()
     return shared_speech_stack
+
+
+@pytest.fixture(scope="module")
+def place(
+    postgres: PostgresServer, livekit: LiveKitServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Stack]:
+    """A database with one agent, so that no other finds what is left in it."""
+    name = f"left_{secrets.token_hex(6)}"
+    url = postgres.create(name, template=ground.ask("template")["name"])
+    with Stack(tmp_path_factory.mktemp("left"), url, livekit) as opened:
+        yield opened
+    postgres.drop(name)

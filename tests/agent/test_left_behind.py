@@ -1,8 +1,7 @@
 """What a dead agent left in the tables is brought to its end by the next one, exactly once."""
 
 import asyncio
-import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -19,23 +18,9 @@ from alicia.protocol.messages import (
     UserMessage,
 )
 from alicia.storage.pool import make_pool
-from support import ground
-from support.servers import LiveKitServer, PostgresServer
 from support.stack import Stack
 from support.tables import records, unfinished
 from support.talk import Talk
-
-
-@pytest.fixture(scope="module")
-def place(
-    postgres: PostgresServer, livekit: LiveKitServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Stack]:
-    """A database with one agent, so that no other finds what is left in it."""
-    name = f"left_{secrets.token_hex(6)}"
-    url = postgres.create(name, template=ground.ask("template")["name"])
-    with Stack(tmp_path_factory.mktemp("left"), url, livekit) as opened:
-        yield opened
-    postgres.drop(name)
 
 
 @pytest.fixture

@@ -1,33 +1,18 @@
 """What a dead agent had not learned is learned by a living one, though nobody opens the conversation."""
 
 import asyncio
-import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import pytest
 
 from alicia.storage.lessons import left_unlearned
 from alicia.storage.memories import memories
 from alicia.storage.pool import Pool, make_pool
-from support import ground
-from support.servers import LiveKitServer, PostgresServer
 from support.stack import Stack
 from support.tables import records
 from support.talk import Talk
 
 pytestmark = pytest.mark.timeout(180)
-
-
-@pytest.fixture(scope="module")
-def place(
-    postgres: PostgresServer, livekit: LiveKitServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Stack]:
-    """A database with one agent, so that no other finds what is left in it."""
-    name = f"lessons_{secrets.token_hex(6)}"
-    url = postgres.create(name, template=ground.ask("template")["name"])
-    with Stack(tmp_path_factory.mktemp("lessons"), url, livekit) as opened:
-        yield opened
-    postgres.drop(name)
 
 
 @pytest.fixture
