@@ -39,6 +39,13 @@ def machine() -> str:
     )
 
 
+def mebibytes(process: int) -> float:
+    """The memory of a process; of pages that it shares with others, its part."""
+    rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
+    pss = next(line for line in rollup.splitlines() if line.startswith("Pss:"))
+    return int(pss.split()[1]) / 1024
+
+
 def commit() -> str:
     """The commit's short id, marked when the sources differ from it."""
     short = _git("rev-parse", "--short", "HEAD")

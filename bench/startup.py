@@ -6,7 +6,6 @@ Memory is PSS from /proc: pages that processes share are counted once. The langu
 """
 
 import os
-import re
 import signal
 import socket
 import statistics
@@ -16,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from machine import keep
+from machine import keep, mebibytes
 from scratch import judge, limits
 
 RESULTS = Path(__file__).parent / "results" / "startup.md"
@@ -46,12 +45,11 @@ def memory(supervisor: int) -> dict[str, float]:
     for pid in (supervisor, *descendants(supervisor)):
         try:
             command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            size = mebibytes(pid)
         except OSError:
             continue
         kind = next((name for name, word in kinds.items() if word in command), "other")
-        pss = re.search(r"^Pss: +(\d+) kB$", rollup, re.MULTILINE)
-        found[kind] = found.get(kind, 0.0) + (int(pss.group(1)) / 1024 if pss else 0.0)
+        found[kind] = found.get(kind, 0.0) + size
     return found
 
 
@@ -99,8 +97,8 @@ def main() -> None:
     ratio = median / READY_TARGET
     print(f"{f'ready, median of {starts}':<28} {median:>8.1f} s {READY_TARGET:>8.1f} s {ratio:>7.2f}")
     model = taken.pop("language model", 0.0)
-    for kind, mebibytes in sorted(taken.items(), key=lambda item: -item[1]):
-        print(f"{f'idle memory, {kind}':<28} {mebibytes:>6.0f} MiB")
+    for kind, size in sorted(taken.items(), key=lambda item: -item[1]):
+        print(f"{f'idle memory, {kind}':<28} {size:>6.0f} MiB")
     total = sum(taken.values())
     ratio = total / MEMORY_TARGET
     print(f"{'idle memory, all of these':<28} {total:>6.0f} MiB {MEMORY_TARGET:>6.0f} MiB {ratio:>7.2f}")

@@ -21,7 +21,7 @@ from alicia.llm.messages import Message, TextDelta
 from alicia.protocol.messages import AssistantSentence, ControlStop, StartAnswer, UserMessage
 from alicia.storage.pool import Pool, make_pool
 from bare_bot import bare_bot
-from machine import keep
+from machine import keep, mebibytes
 from support import ground
 from support.device import Device, device
 from support.long_thought import long_thought
@@ -118,8 +118,9 @@ async def turn(each: Device, text: str) -> Turn:
     return Turn(*times)
 
 
-async def crowd(stack: Stack) -> list[float]:
-    """Many conversations, each asking every few seconds; the first sentences' times."""
+async def crowd(stack: Stack) -> tuple[list[float], float]:
+    """Many conversations, each asking every few seconds; the first sentences' times, and MiB for each."""
+    before = mebibytes(stack.agent.pid)
     async with AsyncExitStack() as opened:
         devices = [
             await opened.enter_async_context(device(stack, f"user{number}"))
@@ -136,7 +137,8 @@ async def crowd(stack: Stack) -> list[float]:
             return times
 
         talks = await asyncio.gather(*(talk(number, each) for number, each in enumerate(devices)))
-        return [seconds for times in talks for seconds in times[1:]]
+        grown = (mebibytes(stack.agent.pid) - before) / CONVERSATIONS
+        return [seconds for times in talks for seconds in times[1:]], grown
 
 
 async def stops(stack: Stack, each: Device) -> list[float]:
@@ -197,7 +199,7 @@ async def measure(stack: Stack, livekit: LiveKitServer, pool: Pool) -> bool:
     bare = await bare_bot(stack, livekit, TURNS)
     seen = await visible(stack)
     away = await back_from_away(stack, pool)
-    many = await crowd(stack)
+    many, grown = await crowd(stack)
     own = [each.sentence - p50(model) for each in turns]
 
     lines = [
@@ -233,6 +235,7 @@ async def measure(stack: Stack, livekit: LiveKitServer, pool: Pool) -> bool:
         met = value <= most
         ok = ok and met
         lines.append(f"| {name} | {value:.3f}{'' if met else ', missed'} | {most} |")
+    lines += ["", f"The agent took {grown:.1f} MiB more for each of the {CONVERSATIONS} conversations."]
     text = "\n".join(lines)
     print(text)
     keep(RESULTS, f"# A turn in text\n\n`bench/text_turn.py`\n\n{text}\n")

@@ -30,7 +30,7 @@ from alicia.speech.listener import Listener
 from alicia.speech.moonshine import Moonshine
 from alicia.speech.segments import RATE, WINDOW
 from alicia.speech.synthesiser import Manner
-from machine import keep
+from machine import keep, mebibytes
 from support import ground
 from support.scripted import Pause, Script, Text
 from support.stack import Stack
@@ -104,19 +104,17 @@ def row(talkers: int, turns: list[Turn], cpu: float) -> str:
 
 
 class Memory:
-    """The agent's, as it grows; pages that it shares with others are counted in part."""
+    """The agent's, as it grows."""
 
     def __init__(self, agent: int) -> None:
         self._agent = agent
-        self._seen: list[tuple[str, int]] = []
+        self._seen: list[tuple[str, float]] = []
 
     def look(self, when: str) -> None:
-        rollup = Path(f"/proc/{self._agent}/smaps_rollup").read_text()
-        pss = next(line for line in rollup.splitlines() if line.startswith("Pss:"))
-        self._seen = [each for each in self._seen if each[0] != when] + [(when, int(pss.split()[1]) // 1024)]
+        self._seen = [each for each in self._seen if each[0] != when] + [(when, mebibytes(self._agent))]
 
     def __str__(self) -> str:
-        return ", ".join(f"{mebibytes} MiB {when}" for when, mebibytes in self._seen)
+        return ", ".join(f"{size:.0f} MiB {when}" for when, size in self._seen)
 
 
 async def measure(stack: Stack, minutes: float) -> None:
