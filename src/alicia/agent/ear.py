@@ -113,7 +113,6 @@ class Ear(Agent):
         self._track = track
         self._device = device
         self._listener = listener
-        listener.supposing = self._suppose
         self._mind = mind
         self._tape = Tape()
         self._ended = asyncio.Event()
@@ -197,16 +196,9 @@ class Ear(Agent):
             heed(self.session, event)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
             yield event
 
-    def _suppose(self, words: str) -> None:
-        if words:
-            self._mind.guess(self._after(words), self._device)
-
-    def _after(self, words: str) -> str:
-        return f"{self._heard} {words}".strip()
-
     def _recognised(self, event: stt.SpeechEvent) -> None:
         data = event.alternatives[0]
-        text = self._after(data.text)
+        text = f"{self._heard} {data.text}".strip()
         self._language = str(data.language) or self._language
         if event.type == stt.SpeechEventType.FINAL_TRANSCRIPT:
             self._heard = text

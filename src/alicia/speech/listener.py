@@ -24,8 +24,6 @@ SPARING: Final = 3.0
 """How many times longer than a look takes the next one is put off."""
 NO_WORD: Final = 2
 """So many windows of sound hold no word."""
-HARDLY_A_WORD: Final = 8
-"""So many may hold one, but mostly the end of one that is known already."""
 
 Probability = Callable[[Samples], float]
 
@@ -49,8 +47,6 @@ class Listener(stt.STT[Literal["error"]]):
         self.recogniser = recogniser
         self.took = 0.0
         """Seconds that the newest text took to be recognised."""
-        self.supposing: Callable[[str], None] = lambda _: None
-        """Is told in a pause the text that is known but for the last moments; looking again takes time."""
         self._language = language
         self.probability = probability
 
@@ -108,8 +104,8 @@ class _Stream(stt.RecognizeStream):
         )
         self._listener = listener
         self._looks: asyncio.Queue[_Look] = asyncio.Queue()
-        self._segmenter = Segmenter(listener.probability())
         self._looked = 0
+        self._voiced = 0
         self._last: tuple[int, Heard] | None = None
         """The newest text for the segment, and how much speech it covers."""
 
@@ -121,43 +117,40 @@ class _Stream(stt.RecognizeStream):
             recognising.cancel()
 
     async def _listen(self) -> None:
+        segmenter = Segmenter(self._listener.probability())
         async for item in self._input_ch:
             if isinstance(item, rtc.AudioFrame):
-                for edge in self._segmenter.feed(np.frombuffer(item.data, np.int16)):
-                    self._heed(edge)
-                self._glance()
-            elif self._segmenter.speaking:
-                self._end()
+                for edge in segmenter.feed(np.frombuffer(item.data, np.int16)):
+                    self._heed(edge, segmenter)
+                self._glance(segmenter)
+            elif segmenter.speaking:
+                self._end(segmenter)
 
-    def _heed(self, edge: Edge) -> None:
+    def _heed(self, edge: Edge, segmenter: Segmenter) -> None:
         match edge:
             case Edge.BEGUN:
                 self._looked = 0
             case Edge.PAUSED if self._listener.recogniser.quick:
-                self._suppose()
-                self._look(stt.SpeechEventType.PREFLIGHT_TRANSCRIPT, self._segmenter.segment)
+                self._look(stt.SpeechEventType.PREFLIGHT_TRANSCRIPT, segmenter.segment, segmenter.voiced)
             case Edge.ENDED:
-                self._end()
+                self._end(segmenter)
             case _:
                 pass
 
-    def _suppose(self) -> None:
-        if self._last is not None and 0 <= self._segmenter.voiced - self._last[0] <= HARDLY_A_WORD:
-            self._listener.supposing(self._last[1].text)
-
-    def _glance(self) -> None:
-        recogniser, segmenter = self._listener.recogniser, self._segmenter
+    def _glance(self, segmenter: Segmenter) -> None:
+        self._voiced = segmenter.voiced
+        recogniser = self._listener.recogniser
         # A busy machine is left to those who have finished and wait for their answer.
         due = self._looked + max(EVERY, SPARING * self._listener.took) * RATE / WINDOW
         if recogniser.quick and not recogniser.busy and segmenter.speaking and segmenter.voiced >= due:
-            self._look(stt.SpeechEventType.INTERIM_TRANSCRIPT, segmenter.segment)
+            self._look(stt.SpeechEventType.INTERIM_TRANSCRIPT, segmenter.segment, segmenter.voiced)
 
-    def _end(self) -> None:
-        self._look(stt.SpeechEventType.FINAL_TRANSCRIPT, self._segmenter.take())
+    def _end(self, segmenter: Segmenter) -> None:
+        self._look(stt.SpeechEventType.FINAL_TRANSCRIPT, segmenter.take(), segmenter.voiced)
 
-    def _look(self, kind: stt.SpeechEventType, samples: Samples) -> None:
-        self._looked = self._segmenter.voiced
-        self._looks.put_nowait(_Look(kind, samples, self._looked))
+    def _look(self, kind: stt.SpeechEventType, samples: Samples, voiced: int) -> None:
+        self._looked = voiced
+        self._looks.put_nowait(_Look(kind, samples, voiced))
 
     async def _recognise_all(self) -> None:
         while True:
@@ -175,14 +168,13 @@ class _Stream(stt.RecognizeStream):
 
     async def _recognise(self, look: _Look) -> None:
         heard = await self._heard(look)
+        if not credible(heard.text, look.seconds):
+            heard = Heard("", heard.confidence, heard.language)
         kind = look.kind
-        pause_is_over = self._segmenter.voiced > look.voiced + NO_WORD
-        if kind is stt.SpeechEventType.PREFLIGHT_TRANSCRIPT and pause_is_over:
-            # This was not all.
+        if kind is stt.SpeechEventType.PREFLIGHT_TRANSCRIPT and self._voiced > look.voiced + NO_WORD:
+            # The pause is over: this was not all.
             kind = stt.SpeechEventType.INTERIM_TRANSCRIPT
         self._event_ch.send_nowait(_event(kind, heard))
-        if kind is stt.SpeechEventType.INTERIM_TRANSCRIPT and self._segmenter.pausing:
-            self._suppose()
 
     async def _heard(self, look: _Look) -> Heard:
         # No word was said since the last pause, so nothing is to be recognised again.
@@ -191,8 +183,6 @@ class _Stream(stt.RecognizeStream):
         heard = await self._listener.recognise(look.samples)
         if heard.confidence is None and self._last is not None:
             heard = msgspec.structs.replace(heard, confidence=agreement(self._last[1].text, heard.text))
-        if not credible(heard.text, look.seconds):
-            heard = Heard("", heard.confidence, heard.language)
         self._last = look.voiced, heard
         return heard
 

@@ -61,11 +61,6 @@ class Segmenter:
         return self.voiced * WINDOW / RATE
 
     @property
-    def pausing(self) -> bool:
-        """Whether the segment has been silent long enough to be whole."""
-        return self.speaking and self._silent >= _PAUSE
-
-    @property
     def segment(self) -> Samples:
         """The samples of the segment so far."""
         return np.concatenate(self._windows) if self._windows else np.zeros(0, np.int16)
