@@ -32,6 +32,8 @@ def report(done: soak.Soak, minutes: float, refusal: str) -> str:
         f"{sum(talker.reloads for talker in people)} programs closed and opened again; "
         f"{sum(talker.failed for talker in people)} answers that the model broke off.",
         "",
+        f"Answers begun in the thirds of the run: {', '.join(map(str, done.answers))}.",
+        "",
         f"Killed, or cut for 1 to 12 seconds: {broken}.",
         *([f"Links were not cut: {refusal}."] if refusal else []),
         "",

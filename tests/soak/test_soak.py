@@ -1,6 +1,7 @@
 """A minute of what `make soak` does for half an hour."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,9 @@ def test_conversations_go_on_for_a_minute_while_everything_breaks_and_nothing_is
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told = results.read_text()
+    answers = re.search(r"in the thirds of the run: (\d+), (\d+), (\d+)", told)
+    assert answers
+    assert sum(map(int, answers.groups())) > 0
     # Each fault comes once before any comes again, as far as the machine's speed lets them come at all.
     faults = ", ".join(line for line in told.splitlines() if line.startswith("Killed"))
     assert sum(f"{fault} " in faults for fault in (*PARTS, "Model", *CUTS)) >= 4

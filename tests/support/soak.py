@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
@@ -36,6 +37,9 @@ PATIENCE = 180.0
 OFTEN = 5.0
 """Seconds between two faults, on average, and less in a short run."""
 ANSWER = "One thing is this. Another is that. And so it ends."
+ALIVE = 3
+"""No third of a long run has so many times fewer answers than the best: who is away cannot lose anything."""
+LONG = 600.0
 SPARE_MEMORY = 48 * 2**20
 SPARE_FILES = 24
 SPARE_CONNECTIONS = 4
@@ -59,12 +63,15 @@ class Soak:
 
     talkers: list[Talker]
     seconds: float
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
     faults: dict[str, int] = field(default_factory=dict[str, int])
     samples: list[Sample] = field(default_factory=list[Sample])
     before: int = 0
     """Connections to PostgreSQL before anybody came."""
     after: int = 0
     """The same when all had gone, and whoever held connections was started anew."""
+    answers: list[int] = field(default_factory=list[int])
+    """How many were begun in each third of the run."""
 
     async def check(self, pool: Pool) -> list[str]:
         """What is not as it should be; nothing, if all is well."""
@@ -81,9 +88,25 @@ class Soak:
             lines = [*await compare(pool, talker.id, stored), *await _answered(pool, talker)]
             wrong += [f"{talker.id}: {line}" for line in lines]
         wrong += [f"{what} grew: {verdict}" for what, verdict in self.verdicts().items() if not verdict.flat]
+        self.answers = [await self._begun(pool, third) for third in range(3)]
+        if self.seconds >= LONG and min(self.answers) * ALIVE < max(self.answers):
+            wrong.append(f"answers came now and then only: {self.answers} in the thirds of the run")
         if self.after > self.before:
             wrong.append(f"{self.after} connections to PostgreSQL are left, {self.before} at first")
         return wrong
+
+    async def _begun(self, pool: Pool, third: int) -> int:
+        sql = """
+            SELECT count(*)
+              FROM alicia_messages
+             WHERE message_role = 'assistant'
+               AND extract(epoch FROM created_at - %s) BETWEEN %s AND %s
+        """
+        part = self.seconds / 3
+        since = self.began.replace(tzinfo=None)
+        ((count,),) = await rows(pool, sql, since, third * part, (third + 1) * part)
+        assert isinstance(count, int)
+        return count
 
     def verdicts(self) -> dict[str, Verdict]:
         """Whether each part's memory, its open files, and the connections stayed what they were."""
