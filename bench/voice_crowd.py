@@ -1,8 +1,8 @@
 """How many people can speak with Alicia at once before the slowest twentieth waits twice as long.
 
 Speech models are the local ones, the language model is scripted; everybody speaks, hears the beginning of
-the answer, and speaks again. The wait is told by what it is for: the models (hearing, the language model, the
-voice) or the rest (recall, storing, the network). Beside it stands the agent's work in each turn, and what
+the answer, and speaks again. The wait is told by what it is for: the models (hearing, the language model until
+its first sentence is there and stored, the voice) or the rest (recall, the network). Beside it stands the agent's work in each turn, and what
 the speech models alone need for the same words. People, LiveKit, PostgreSQL and the agent share the machine.
 
     python bench/voice_crowd.py [MINUTES]
@@ -42,7 +42,7 @@ TALKERS = (1, 2, 3, 4, 6, 8, 10, 12)
 ROUNDS, FEW = 5, 12
 """Turns of each talker, and how many a crowd has at least."""
 MINUTES = 7.0
-MODELS = ("end-of-turn wait", "speech to text", "first token", "voice")
+MODELS = ("end-of-turn wait", "speech to text", "first token", "first sentence", "voice")
 FRAME = RATE // 50
 RESULTS = Path(__file__).parent / "results" / "voice_crowd.md"
 
