@@ -1,9 +1,10 @@
 """How many people can speak with Alicia at once before the slowest twentieth waits twice as long.
 
 Speech models are the local ones, the language model is scripted; everybody speaks, hears the beginning of
-the answer, and speaks again. The wait is told by what it is for: the models (hearing, the language model until
-its first sentence is there and stored, the voice) or the rest (recall, the network). Beside it stands the agent's work in each turn, and what
-the speech models alone need for the same words. People, LiveKit, PostgreSQL and the agent share the machine.
+the answer, and speaks again. The wait is told by what it is for: the models (hearing, the language model
+until its first sentence is stored, the voice) or the rest (recall, the network). Beside it stands the agent's
+work in each turn, and what the speech models alone need for the same words. People, LiveKit, PostgreSQL and
+the agent share the machine.
 
     python bench/voice_crowd.py [MINUTES]
 
