@@ -27,7 +27,7 @@ class Room {
       agent: "agent",
       send: async (data) => this.#hear(data),
       publish: async () => async () => undefined,
-      listen: () => undefined,
+      listen: () => () => undefined,
       leave: async () => undefined,
     };
   };

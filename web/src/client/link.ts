@@ -1,4 +1,4 @@
-import type { ByteStreamReader, RemoteParticipant, RemoteTrackPublication, Room } from "livekit-client";
+import type { ByteStreamReader, RemoteParticipant, RemoteTrack, RemoteTrackPublication, Room } from "livekit-client";
 
 import { type Access, Unavailable } from "./access";
 
@@ -29,8 +29,8 @@ export interface Link {
   send(data: Uint8Array): Promise<void>;
   /** Let the agent hear a microphone; resolves with how to end that. The track stays the caller's. */
   publish(track: MediaStreamTrack): Promise<() => Promise<void>>;
-  /** Hear the agent from now on: its track whenever it has one, undefined when it has none any more. */
-  listen(hear: (track: MediaStreamTrack | undefined) => void): void;
+  /** Hear the agent: its track now and whenever it has another, undefined when it has none any more. Returns how to end it. */
+  listen(hear: (track: MediaStreamTrack | undefined) => void): () => void;
   leave(): Promise<void>;
 }
 
@@ -97,15 +97,29 @@ export const joinRoom: Join = async (access, tell) => {
       return async () => void (await room.localParticipant.unpublishTrack(track, false));
     },
     listen: (hear) => {
-      const want = (publication: RemoteTrackPublication, { identity }: RemoteParticipant) => {
-        if (publication.kind === livekit.Track.Kind.Audio && agents.includes(identity)) publication.setSubscribed(true);
+      let heard: RemoteTrack | undefined;
+      const follow = (track: RemoteTrack | undefined) => {
+        heard = track;
+        hear(track?.mediaStreamTrack);
       };
-      room.on(RoomEvent.TrackPublished, want);
-      room.on(RoomEvent.TrackSubscribed, (track) => hear(track.mediaStreamTrack));
-      room.on(RoomEvent.TrackUnsubscribed, () => hear(undefined));
-      for (const participant of room.remoteParticipants.values()) {
-        for (const publication of participant.trackPublications.values()) want(publication, participant);
+      const want = (publication: RemoteTrackPublication, { identity }: RemoteParticipant) => {
+        if (publication.kind !== livekit.Track.Kind.Audio || !agents.includes(identity)) return;
+        // Of what is subscribed to already no event tells.
+        if (publication.track) follow(publication.track);
+        else publication.setSubscribed(true);
+      };
+      // A dead agent's track ends late, when another one is heard already.
+      const lose = (track: RemoteTrack) => {
+        if (track === heard) follow(undefined);
+      };
+      room.on(RoomEvent.TrackPublished, want).on(RoomEvent.TrackSubscribed, follow).on(RoomEvent.TrackUnsubscribed, lose);
+      for (const identity of agents) {
+        const agent = room.remoteParticipants.get(identity);
+        agent?.trackPublications.forEach((publication) => want(publication, agent));
       }
+      return () => {
+        room.off(RoomEvent.TrackPublished, want).off(RoomEvent.TrackSubscribed, follow).off(RoomEvent.TrackUnsubscribed, lose);
+      };
     },
     leave: async () => {
       room.removeAllListeners();

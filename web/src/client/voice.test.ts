@@ -43,6 +43,7 @@ class Around implements Sound {
     },
     listen: (hear: Around["hear"]) => {
       this.hear = hear;
+      return () => void (this.hear = () => undefined);
     },
   } as unknown as Link;
 }
@@ -106,6 +107,8 @@ it("Alicia is heard, and seen to speak until she has been silent for a while", a
   await vi.advanceTimersByTimeAsync(1_000);
   expect(voice.view()).toMatchObject({ speaking: false });
   voice.leave();
+  expect(around.played).toEqual([]);
+  around.hear(track("alicia"));
   expect(around.played).toEqual([]);
 });
 

@@ -32,6 +32,7 @@ export class Voice implements Speech {
   #view: VoiceView = { state: "off" };
   #listeners = new Set<() => void>();
   #link: Link | undefined;
+  #unlisten: (() => void) | undefined;
   #microphone: { track: MediaStreamTrack; meter: Meter } | undefined;
   #published: Promise<(() => Promise<void>) | undefined> = Promise.resolve(undefined);
   #alicia: { meter: Meter; end: () => void } | undefined;
@@ -84,12 +85,13 @@ export class Voice implements Speech {
 
   join(link: Link): void {
     this.#link = link;
-    link.listen((track) => this.#hear(track));
+    this.#unlisten = link.listen((track) => this.#hear(track));
     this.#publish();
   }
 
   leave(): void {
-    this.#link = undefined;
+    this.#unlisten?.();
+    this.#link = this.#unlisten = undefined;
     this.#published = Promise.resolve(undefined);
     this.#hear(undefined);
   }
