@@ -65,7 +65,9 @@ class Config:
     token: str | None = field(default=None, repr=False)
     mcp_config: Path | None = None
     agent_name: str = "alicia"
-    otlp_endpoint: str | None = None
+    traces_url: str | None = None
+    """Where spans are posted to, by OTLP over HTTP."""
+    metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None
     log_level: LogLevel = "info"
 
@@ -102,7 +104,8 @@ class Config:
             token=read.text("ALICIA_TOKEN"),
             mcp_config=Path(mcp_config).expanduser().absolute() if mcp_config else None,
             agent_name=read.text("ALICIA_AGENT_NAME") or "alicia",
-            otlp_endpoint=read.url("OTEL_EXPORTER_OTLP_ENDPOINT", "http", "https"),
+            traces_url=read.traces_url(),
+            metrics_host=read.text("ALICIA_METRICS_HOST") or "127.0.0.1",
             metrics_port=read.port("ALICIA_METRICS_PORT"),
             log_level=cast("LogLevel", read.word("ALICIA_LOG_LEVEL", get_args(LogLevel), "info")),
         )
@@ -192,6 +195,14 @@ class _Reader:
             # The value is not repeated: it may hold a password.
             raise ConfigError(f"{name} must be an address that starts with {schemes[0]}://.")
         return value
+
+    def traces_url(self) -> str | None:
+        """Return where OpenTelemetry's variables send spans; the one for traces alone goes before."""
+        general = self.url("OTEL_EXPORTER_OTLP_ENDPOINT", "http", "https")
+        traces = self.url("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http", "https")
+        if (self.text("OTEL_SDK_DISABLED") or "").lower() == "true":
+            return None
+        return traces or (f"{general.rstrip('/')}/v1/traces" if general else None)
 
     def livekit(self) -> LiveKitServer | None:
         url = self.url("ALICIA_LIVEKIT_URL", "ws", "wss", "http", "https")

@@ -25,5 +25,5 @@ def agent(notify: Annotated[int | None, typer.Option(hidden=True)] = None) -> No
         async with make_embedder(config) as embedder:
             await run(config, embedder, lambda: tell(notify, READY))
 
-    with observed(config, "alicia-agent", metrics_port=config.metrics_port):
+    with observed(config, "alicia-agent"):
         asyncio.run(work())

@@ -7,22 +7,22 @@ from alicia.config import Config
 
 
 @contextmanager
-def observed(config: Config, service: str, *, metrics_port: int | None = None) -> Generator[None]:
-    """Logs always; traces where a collector is named; metrics at a port of the loopback interface."""
+def observed(config: Config, service: str) -> Generator[None]:
+    """Logs always; traces where a collector is named; metrics where a port is."""
     from alicia.telemetry import logs
 
     logs.set_up(config.log_level)
     with ExitStack() as stack:
-        if config.otlp_endpoint is not None:
+        if config.traces_url is not None:
             # Only now: it takes a third of a second, and most do not want it.
             from alicia.telemetry import tracing
             from alicia.telemetry.export import Exporter
 
-            exporter = Exporter(service)
+            exporter = Exporter(service, config.traces_url)
             stack.callback(exporter.close)
             tracing.record(exporter)
-        if metrics_port is not None:
+        if config.metrics_port is not None:
             from alicia.telemetry import scrape
 
-            stack.callback(scrape.serve(metrics_port))
+            stack.callback(scrape.serve(config.metrics_host, config.metrics_port))
         yield

@@ -12,7 +12,6 @@ from prometheus_client.registry import Collector
 Stats: TypeAlias = Callable[[], Mapping[str, int]]
 
 MEDIA_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
-LOOPBACK: Final = "127.0.0.1"
 
 
 def text() -> bytes:
@@ -20,9 +19,9 @@ def text() -> bytes:
     return generate_latest(REGISTRY)
 
 
-def serve(port: int) -> Callable[[], None]:
-    """Answer at this port of the loopback interface, from a thread of its own; the result ends that."""
-    server, thread = start_http_server(port, LOOPBACK)
+def serve(host: str, port: int) -> Callable[[], None]:
+    """Answer there, from a thread of its own; the result ends that."""
+    server, thread = start_http_server(port, host)
 
     def close() -> None:
         server.shutdown()
