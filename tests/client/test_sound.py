@@ -1,5 +1,6 @@
 """Speaking and listening through the SDK."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
@@ -8,11 +9,15 @@ import numpy as np
 import pytest
 
 from alicia.client import Conversation
+from alicia.client.sound import Sound
 from alicia.errors import AliciaError
 from alicia.protocol.messages import AssistantSentence, UserMessage
 from alicia.speech.segments import RATE
 from alicia.speech.sound import wav
-from support.speech import age_of_wisdom
+from support.rooms import participant
+from support.scripted.senses import tone
+from support.servers import LiveKitServer
+from support.speech import Person, age_of_wisdom
 from support.stack import Stack
 
 from .conftest import Connect
@@ -53,6 +58,46 @@ async def test_a_program_says_samples_as_they_come(stack: Stack, connect: Connec
         await conversation.speak(microphone(), rate=RATE)
         answer = await anext(event async for event in events if isinstance(event, AssistantSentence))
     assert answer.text == "So it was."
+
+
+async def test_what_is_being_said_when_a_room_is_lost_goes_on_in_the_next_one(
+    livekit: LiveKitServer, room: str
+) -> None:
+    sound = Sound()
+    async with participant(livekit, room, "agent") as agent:
+        listener = Person(agent)
+        async with participant(livekit, room, "user:a") as first:
+            await sound.enter(first.room)
+            speaking = asyncio.create_task(sound.speak(wav(tone(80 * "."), 24_000), RATE))
+            await listener.hears_her()
+            await sound.leave()
+        async with participant(livekit, room, "user:a") as second:
+            await sound.enter(second.room)
+            await asyncio.wait_for(speaking, 30)
+            await listener.hears_silence()
+            await sound.leave()
+    loud = (np.abs(listener.heard) > 300).reshape(-1, 240).any(axis=1).sum() / 100
+    assert 3.5 < loud < 4.5
+
+
+async def test_samples_that_come_in_odd_pieces_are_said_without_gaps(
+    livekit: LiveKitServer, room: str
+) -> None:
+    async def microphone() -> AsyncIterator[bytes]:
+        speech = tone(40 * ".")
+        for start in range(0, len(speech), 500):
+            yield speech[start : start + 500]
+        yield b""
+
+    sound = Sound()
+    async with participant(livekit, room, "agent") as agent, participant(livekit, room, "user:a") as user:
+        listener = Person(agent)
+        await sound.enter(user.room)
+        await asyncio.wait_for(sound.speak(microphone(), 24_000), 30)
+        await listener.hears_silence()
+        await sound.leave()
+    loud = np.flatnonzero((np.abs(listener.heard) > 300).reshape(-1, 240).any(axis=1))
+    assert loud[-1] - loud[0] < 250
 
 
 async def test_what_is_no_sound_is_not_said(connect: Connect) -> None:

@@ -34,6 +34,7 @@ class Sound:
         self._rate = 0
         self._source: rtc.AudioSource | None = None
         self._words: asyncio.Queue[bytes] = asyncio.Queue()
+        """What is to be said, by frames: a room that is lost takes no more than one of them along."""
         self._ears: set[asyncio.Queue[bytes]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -56,14 +57,17 @@ class Sound:
 
     async def speak(self, speech: Speech, rate: int) -> None:
         """Say this in real time; returns when the last of it is on its way."""
+        rest = b""
         if isinstance(speech, AsyncIterable):
             await self._take_microphone(rate)
             async for samples in speech:
-                self._words.put_nowait(samples)
+                rest = self._say(rest + samples)
         else:
             samples, rate = _read(speech)
             await self._take_microphone(rate)
-            self._words.put_nowait(samples)
+            rest = self._say(samples)
+        if rest:
+            self._words.put_nowait(rest)
         await self._words.join()
 
     async def listen(self) -> AsyncGenerator[bytes, None]:
@@ -76,6 +80,14 @@ class Sound:
                 yield await ear.get()
         finally:
             self._ears.discard(ear)
+
+    def _say(self, samples: bytes) -> bytes:
+        """Queue whole frames; what is left is the beginning of the next one."""
+        size = 2 * (self._rate // FRAMES)
+        whole = len(samples) // size * size
+        for start in range(0, whole, size):
+            self._words.put_nowait(samples[start : start + size])
+        return samples[whole:]
 
     async def _take_microphone(self, rate: int) -> None:
         if self._rate not in (0, rate):
@@ -103,12 +115,12 @@ class Sound:
         """
         count = rate // FRAMES
         while True:
-            samples = self._words.get_nowait() if heard.is_set() and not self._words.empty() else b""
-            for start in range(0, max(len(samples), 1), 2 * count):
-                frame = samples[start : start + 2 * count].ljust(2 * count, b"\0")
-                await source.capture_frame(rtc.AudioFrame(frame, rate, 1, count))
-            if samples:
-                self._words.task_done()
+            words = self._words.get_nowait() if heard.is_set() and not self._words.empty() else b""
+            try:
+                await source.capture_frame(rtc.AudioFrame(words.ljust(2 * count, b"\0"), rate, 1, count))
+            finally:
+                if words:
+                    self._words.task_done()
 
     def _noticed(self, *_: object) -> None:
         self._look_around()
