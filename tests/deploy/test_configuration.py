@@ -20,6 +20,18 @@ DEPLOY = ROOT / "deploy"
 GUIDE = (ROOT / "docs" / "deploy.md").read_text()
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 
+DROP_IN = DEPLOY / "systemd" / "pgbouncer.service.d" / "alicia.conf"
+KEYS = {
+    "DEFAULT": "",
+    "Unit": "Description After Wants StartLimitIntervalSec",
+    "Service": """
+        User EnvironmentFile Environment ExecStart StateDirectory Restart RestartSec TimeoutStopSec
+        LimitNOFILE MemoryMax NoNewPrivileges ProtectSystem ProtectHome PrivateTmp PrivateDevices
+        ProtectKernelTunables ProtectControlGroups RestrictAddressFamilies
+    """,
+    "Install": "WantedBy",
+}
+
 
 def commands() -> set[str]:
     group = typer.main.get_group(app)
@@ -28,6 +40,34 @@ def commands() -> set[str]:
 
 def compose() -> dict[str, Any]:
     return yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+
+
+def livekit() -> dict[str, Any]:
+    return yaml.safe_load((DEPLOY / "livekit.yaml").read_text())
+
+
+def scraped() -> dict[str, list[str]]:
+    """Whom Prometheus asks, by job."""
+    jobs = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())["scrape_configs"]
+    return {job["job_name"]: job["static_configs"][0]["targets"] for job in jobs}
+
+
+def published(service: dict[str, Any], port: int) -> list[str]:
+    """Where on the machine's loopback a port of the service's containers is, of one after the other."""
+    for published in service["ports"]:
+        address, _, inside = published.rpartition(":")
+        host, _, outside = address.rpartition(":")
+        if inside == str(port) and host == "127.0.0.1":
+            first, _, last = outside.partition("-")
+            return [f"{host}:{number}" for number in range(int(first), int(last or first) + 1)]
+    return []
+
+
+def parsed(unit: Path) -> configparser.ConfigParser:
+    file = configparser.ConfigParser(interpolation=None, strict=False)
+    file.optionxform = str  # pyright: ignore[reportAttributeAccessIssue]
+    file.read(unit)
+    return file
 
 
 def variables(text: str) -> set[str]:
@@ -101,54 +141,94 @@ def test_pgbouncer_pools_by_transactions_wherever_it_runs() -> None:
     for name in ("pool_mode", "max_client_conn", "default_pool_size", "auth_type", "listen_port"):
         assert ours[name] == composed[name.upper()], name
     assert ours["pool_mode"] == "transaction"
+    wanted = sum(int(ours[name]) for name in ("max_client_conn", "default_pool_size", "reserve_pool_size"))
+    assert int(parsed(DROP_IN)["Service"]["LimitNOFILE"]) > wanted + 100, "it opens a few files of its own"
+    assert compose()["services"]["pgbouncer"]["ulimits"]["nofile"] > wanted + 100
     assert f":{ours['listen_port']}/" in environment_file()["ALICIA_DATABASE_URL"]
 
 
 def test_the_units_start_commands_that_there_are() -> None:
     assert len(UNITS) == 3
     for unit in UNITS:
-        file = configparser.ConfigParser(interpolation=None, strict=False)
-        file.read(unit)
+        file = parsed(unit)
         program, *arguments = file["Service"]["ExecStart"].split()
         if Path(program).name == "alicia":
             assert set(arguments) <= commands()
-        assert file["Service"]["Restart"] == "always"
+        assert file["Service"]["User"] in GUIDE
+        assert file["Service"]["EnvironmentFile"] in GUIDE
+        assert file["Service"]["NoNewPrivileges"] == "yes"
+        assert file["Service"]["ProtectSystem"] == "strict"
         assert file["Install"]["WantedBy"] == "multi-user.target"
         assert unit.name in GUIDE or unit.stem.rstrip("@") in GUIDE
 
 
-def test_systemd_finds_nothing_wrong_with_the_units(tmp_path: Path) -> None:
-    analyse = shutil.which("systemd-analyze")
-    for unit in UNITS:
-        text = re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", unit.read_text(), flags=re.MULTILINE)
-        copy = tmp_path / unit.name.replace("@", "@1")
-        copy.write_text(text)
-        said = [analyse, "verify", "--man=no", str(copy)] if analyse else ["true"]
-        done = subprocess.run(said, capture_output=True, text=True, check=False)
-        about = [line for line in done.stderr.splitlines() if unit.stem.rstrip("@") in line]
-        assert about == [], unit.name
+def test_what_systemd_starts_is_started_again_however_often_it_ends() -> None:
+    for unit in (*UNITS, DROP_IN):
+        file = parsed(unit)
+        assert file["Service"]["Restart"] == "always", unit.name
+        # Otherwise five quick ends, such as without Redis, would be the last.
+        assert file["Unit"]["StartLimitIntervalSec"] == "0", unit.name
+    assert str(DROP_IN.relative_to(ROOT)) in GUIDE
+
+
+def test_systemd_knows_every_key_of_the_units(tmp_path: Path) -> None:
+    for unit in (*UNITS, DROP_IN):
+        for name, section in parsed(unit).items():
+            assert set(section) <= set(KEYS[name].split()), unit.name
+    if analyse := shutil.which("systemd-analyze"):
+        for unit in UNITS:
+            text = re.sub(r"^ExecStart=\S+", "ExecStart=/bin/true", unit.read_text(), flags=re.MULTILINE)
+            copy = tmp_path / unit.name.replace("@", "@1")
+            copy.write_text(text)
+            done = subprocess.run(
+                [analyse, "verify", "--man=no", str(copy)], capture_output=True, text=True, check=False
+            )
+            about = [line for line in done.stderr.splitlines() if unit.stem.rstrip("@") in line]
+            assert about == [], unit.name
 
 
 def test_prometheus_asks_where_the_units_answer() -> None:
-    jobs = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())["scrape_configs"]
-    asked = {job["job_name"]: job["static_configs"][0]["targets"] for job in jobs}
+    asked = scraped()
     for name in ("alicia-api", "alicia-agent"):
         instances = re.findall(rf"{name}@(\d+)", (DEPLOY / "systemd" / f"{name}@.service").read_text())
         assert asked[name] == [f"127.0.0.1:{port}" for port in instances]
-    livekit = yaml.safe_load((DEPLOY / "livekit.yaml").read_text())
-    assert asked["livekit"] == [f"127.0.0.1:{livekit['prometheus']['port']}"]
+    assert asked["livekit"] == [f"127.0.0.1:{livekit()['prometheus']['port']}"]
     proxied = re.findall(r"127\.0\.0\.1:(\d+)", (DEPLOY / "Caddyfile").read_text())
     assert [f"127.0.0.1:{port}" for port in proxied[:2]] == asked["alicia-api"]
 
 
+def test_prometheus_asks_where_the_containers_answer() -> None:
+    services = compose()["services"]
+    agent = services["agent"]["environment"]
+    answering = {"alicia-api": 8080, "alicia-agent": int(agent["ALICIA_METRICS_PORT"])}
+    answering["livekit"] = livekit()["prometheus"]["port"]
+    for job, targets in scraped().items():
+        service = services[job.removeprefix("alicia-")]
+        replicas = service.get("deploy", {}).get("replicas", 1)
+        assert published(service, answering[job])[:replicas] == targets, job
+    # On its own loopback a container can be asked by nobody.
+    assert services["api"]["environment"]["ALICIA_HOST"] == agent["ALICIA_METRICS_HOST"] == "0.0.0.0"
+    assert services["livekit"]["command"][2:4] == ["--bind", "0.0.0.0"]
+
+
 def test_only_what_browsers_need_listens_beyond_the_machine() -> None:
-    livekit = yaml.safe_load((DEPLOY / "livekit.yaml").read_text())
-    assert livekit["bind_addresses"] == ["127.0.0.1"]
-    assert not livekit["rtc"]["use_external_ip"], "servers of others would be asked"
-    media = {f"{livekit['rtc']['tcp_port']}:", f"{livekit['rtc']['udp_port']}:"}
+    assert livekit()["bind_addresses"] == ["127.0.0.1"]
+    rtc = livekit()["rtc"]
+    assert not rtc["use_external_ip"], "servers of others would be asked"
+    media = {f"{rtc['tcp_port']}:", f"{rtc['udp_port']}:"}
     for name, service in compose()["services"].items():
         for port in service.get("ports", []):
             assert port.startswith(("127.0.0.1:", *media)), name
+
+
+def test_the_guide_puts_no_secret_on_a_command_line() -> None:
+    shell = "\n".join(re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL))
+    assert not re.search(r"postgres(ql)?://|PASSWORD|SECRET", shell)
+
+
+def test_the_guide_installs_what_it_uses() -> None:
+    installed = set(" ".join(re.findall(r"apt-get install (.*)", GUIDE)).split())
+    assert {"git", "make", "python3-venv", "pgbouncer", "caddy"} <= installed
 
 
 def test_processes_in_containers_have_the_model_for_memories() -> None:
