@@ -5,25 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from alicia.local.embedder import MODEL, LocalEmbedder
-from alicia.memory.memory import Memory
+from alicia.local.embedder import MODEL
 from alicia.protocol.messages import MemoryTrace
 from alicia.storage.memories import Embedding, NewMemory, create_memories, memories
 from alicia.storage.pool import Pool
 from support.device import device
+from support.memories import known
 from support.scripted import Fail, Hang, ScriptedServer
 from support.servers import LiveKitServer
 from support.stack import Stack
 from support.tables import journal, rows
 
 QUESTION = "Which restaurants should I visit in my town?"
-
-
-async def known(pool: Pool, user: str, *contents: str) -> list[str]:
-    """Let a user's memory hold these."""
-    async with LocalEmbedder() as embedder:
-        new = [NewMemory(content=content, memory_type="profile_attribute") for content in contents]
-        return list(await Memory(pool, embedder).add(user, new))
 
 
 async def test_two_memories_are_traced_between_the_start_and_a_personal_answer(
