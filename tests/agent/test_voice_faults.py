@@ -20,6 +20,8 @@ from alicia.protocol.messages import (
 from alicia.storage.pool import Pool
 from support.device import Device, device
 from support.rooms import participant
+from support.scripted import Cut, Fail, Script
+from support.scripted.senses import form
 from support.speech import Person, age_of_wisdom, recorded
 from support.stack import Stack
 from support.tables import records
@@ -87,6 +89,28 @@ async def test_voice_speed_and_silence_are_preferences_that_hold_at_once(
     assert not [each for each in wanted if "Two" in each["input"]]
 
 
+async def test_the_language_is_a_preference_that_holds_for_what_is_heard_and_said_next(
+    scripted_stack: Stack, user: str
+) -> None:
+    scripted_stack.model.say("It is 5 km from here.", always=True)
+    async with device(scripted_stack, user, features=VOICE) as phone:
+        person = Person(phone.room)
+        await person.take_microphone()
+        for count, language in enumerate(("en", "de", "fr"), 1):
+            await prefer(scripted_stack, user, phone, language=language)
+            await person.say(age_of_wisdom())
+            await phone.until(lambda count=count: len(phone.all(UserMessage)) == count)
+            await phone.answered(phone.all(UserMessage)[-1])
+            await scripted_stack.model.arrived(count, route="speech")
+            await person.hears_silence()
+
+    asked = [each for each in scripted_stack.model.requests if each.route == "transcriptions"]
+    wanted = [each.json["input"] for each in scripted_stack.model.requests if each.route == "speech"]
+    assert [form(each.headers["content-type"], each.body)["language"] for each in asked] == ["en", "de", "fr"]
+    assert [each.language for each in phone.all(Transcription)] == ["en", "de", "fr"]
+    assert wanted == ["It is 5 kilometres from here.", "It is 5 km from here.", "It is 5 km from here."]
+
+
 async def test_settings_hold_in_conversations_that_were_opened_without_preferences(
     scripted_stack: Stack, user: str
 ) -> None:
@@ -139,8 +163,29 @@ async def test_without_a_voice_the_answer_goes_on_in_writing_and_the_next_is_hea
     assert not {each.id for each in said} & {each.id for each in phone.all(AudioChunk)}
 
 
-async def test_what_could_not_be_made_out_is_asked_for_again(scripted_stack: Stack, user: str) -> None:
-    scripted_stack.model.fail("transcriptions", times=2)
+async def test_a_voice_that_breaks_off_in_mid_sound_leaves_the_answer_in_writing(
+    scripted_stack: Stack, user: str
+) -> None:
+    scripted_stack.model.script("speech", Script("This", Cut()))
+    scripted_stack.model.say("This is half heard. This is not.", when="First")
+    async with device(scripted_stack, user, features=VOICE) as phone:
+        person = Person(phone.room)
+        answer_id = await phone.ask("First.")
+        error = await phone.hears(ErrorMessage)
+        await phone.ask("Second.")
+        await phone.hears(AudioChunk, lambda chunk: chunk.id == phone.all(AssistantSentence)[-1].id)
+        await person.hears_her()
+
+    said = [each for each in phone.all(AssistantSentence) if each.previous_id == answer_id]
+    assert (error.code, error.originating_id, error.recoverable) == (503, answer_id, True)
+    assert "".join(each.text for each in said) == "This is half heard. This is not."
+
+
+@pytest.mark.parametrize(("step", "times"), [(Fail(), 2), (Fail(200), 1)], ids=["error", "nonsense"])
+async def test_what_could_not_be_made_out_is_asked_for_again(
+    scripted_stack: Stack, user: str, step: Fail, times: int
+) -> None:
+    scripted_stack.model.fail("transcriptions", times=times, step=step)
     scripted_stack.model.hear("Once more.")
     async with device(scripted_stack, user) as phone:
         person = Person(phone.room)

@@ -116,3 +116,19 @@ async def test_a_recogniser_that_fails_once_is_asked_again_for_the_next_words() 
     events = await recognised(listener, np.concatenate([speech, silence(2), speech, silence(2)]))
     assert [each.alternatives[0].text for each in events] == ["Here again."]
     assert [each.recoverable for each in errors] == [True]
+
+
+async def test_local_models_that_break_are_unavailable_and_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: object) -> None:
+        raise OSError("no such weights")
+
+    monkeypatch.setattr(Moonshine, "_load", broken)
+    monkeypatch.setattr(Hibari, "_loaded", broken)
+    async with aclosing(Moonshine()) as ears, aclosing(Hibari()) as voice:
+        for asked in (ears.warm(), ears.recognise(silence(1)), voice.warm()):
+            with pytest.raises(ModelUnavailable, match="OSError"):
+                await asked
+        monkeypatch.undo()
+        assert word_errors("Hello.", (await ears.recognise(await said(voice, "Hello."))).text) == 0

@@ -9,7 +9,7 @@ import pytest
 from alicia.errors import ModelUnavailable
 from alicia.speech.servers import SpeechServer, TranscriptionServer
 from alicia.speech.synthesiser import Manner
-from support.scripted import ScriptedServer
+from support.scripted import Cut, Fail, Script, ScriptedServer
 from support.scripted.senses import tone
 
 
@@ -64,3 +64,19 @@ async def test_a_server_that_fails_is_named_with_the_setting_to_look_at(scripted
     async with aclosing(SpeechServer(scripted.url, None)) as voice:
         with pytest.raises(ModelUnavailable, match="ALICIA_TTS_URL"):
             await anext(voice.speak("Hello.", Manner()))
+
+
+async def test_a_voice_that_breaks_off_is_unavailable(scripted: ScriptedServer) -> None:
+    scripted.script("speech", Script("Hel", Cut()))
+    async with aclosing(SpeechServer(scripted.url, None)) as server:
+        with pytest.raises(ModelUnavailable, match="ALICIA_TTS_URL"):
+            assert not [len(piece) async for piece in server.speak("Hello.", Manner())]
+        whole = b"".join([piece async for piece in server.speak("Hello.", Manner())])
+    assert whole == tone("Hello.")
+
+
+async def test_an_answer_without_a_text_is_none(scripted: ScriptedServer) -> None:
+    scripted.fail("transcriptions", step=Fail(200))
+    async with aclosing(TranscriptionServer(scripted.url, None)) as server:
+        with pytest.raises(ModelUnavailable, match="ALICIA_STT_URL"):
+            await server.recognise(np.zeros(16_000, np.int16))

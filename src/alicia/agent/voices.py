@@ -13,6 +13,7 @@ from livekit import rtc
 from alicia.config import Config
 from alicia.engine.talk import Talk
 from alicia.engine.voice import Transcript
+from alicia.speech.failure import unavailable
 
 if TYPE_CHECKING:
     from alicia.agent.speech import Speech
@@ -49,8 +50,9 @@ class Voices:
 
     async def transcribe(self, sound: bytes, language: str | None) -> Transcript | None:
         """What is said in a recorded clip."""
-        async with self._using() as speech:
-            return await speech.transcribe(sound, language)
+        with unavailable("A recording could not be heard", "send another"):
+            async with self._using() as speech:
+                return await speech.transcribe(sound, language)
 
     async def run(self) -> None:
         """Until cancelled."""

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from alicia.errors import ModelUnavailable
+from alicia.speech.failure import unavailable
 from alicia.speech.synthesiser import RATE, SPEEDS, Manner
 
 MODEL: Final = "hibari"
@@ -43,16 +44,13 @@ class Hibari:
     async def speak(self, text: str, manner: Manner) -> AsyncGenerator[bytes, None]:
         loop = asyncio.get_running_loop()
         speed = min(max(manner.speed, SPEEDS[0]), SPEEDS[1])
-        phonemes = await loop.run_in_executor(self._worker, self._phonemes, text)
-        for phrase in phonemes:
-            yield await loop.run_in_executor(self._worker, self._run, phrase, speed)
+        with unavailable("The local voice failed", "set ALICIA_TTS_URL if that goes on"):
+            phonemes = await loop.run_in_executor(self._worker, self._phonemes, text)
+            for phrase in phonemes:
+                yield await loop.run_in_executor(self._worker, self._run, phrase, speed)
 
     def _phonemes(self, text: str) -> list[str]:
-        voice = self._loaded()
-        try:
-            return voice.phonemize(text)
-        except Exception as error:
-            raise ModelUnavailable(f"The local voice cannot read this: {error!r}") from error
+        return self._loaded().phonemize(text)
 
     def _run(self, phrase: str, speed: float) -> bytes:
         numpy: Any = importlib.import_module("numpy")

@@ -3,9 +3,11 @@
 import asyncio
 import importlib
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from alicia.errors import ModelUnavailable
+from alicia.speech.failure import unavailable
 from alicia.speech.recogniser import Heard
 from alicia.speech.segments import RATE, Samples
 
@@ -33,7 +35,8 @@ class Moonshine:
 
     async def warm(self) -> None:
         """Load the model, so that the first words need not wait for it."""
-        await asyncio.get_running_loop().run_in_executor(self._worker, self._load)
+        with _unavailable():
+            await asyncio.get_running_loop().run_in_executor(self._worker, self._load)
 
     @property
     def busy(self) -> bool:
@@ -42,18 +45,15 @@ class Moonshine:
     async def recognise(self, samples: Samples, language: str | None = None) -> Heard:
         self._waiting += 1
         try:
-            text = await asyncio.get_running_loop().run_in_executor(self._worker, self._run, samples)
+            with _unavailable():
+                text = await asyncio.get_running_loop().run_in_executor(self._worker, self._run, samples)
         finally:
             self._waiting -= 1
         return Heard(text, None, LANGUAGE)
 
     def _run(self, samples: Samples) -> str:
         audio: list[float] = (samples / 32768.0).tolist()
-        transcriber = self._load()
-        try:
-            lines = transcriber.transcribe_without_streaming(audio, RATE).lines
-        except Exception as error:
-            raise ModelUnavailable(f"The local speech-to-text model failed: {error}") from error
+        lines = self._load().transcribe_without_streaming(audio, RATE).lines
         return " ".join(line.text.strip() for line in lines).strip()
 
     def _load(self) -> Any:
@@ -74,3 +74,7 @@ class Moonshine:
         path = str(utils.get_model_path("tiny-en"))
         self._transcriber = transcriber.Transcriber(path, api.ModelArch.TINY, options=options)
         return self._transcriber
+
+
+def _unavailable() -> AbstractContextManager[None]:
+    return unavailable("The local speech-to-text model failed", "set ALICIA_STT_URL if that goes on")

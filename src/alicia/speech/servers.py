@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import msgspec
 import openai
 
-from alicia.errors import ModelUnavailable
+from alicia.speech.failure import unavailable
 from alicia.speech.recogniser import Heard
 from alicia.speech.segments import RATE, Samples
 from alicia.speech.sound import wav
@@ -50,19 +50,17 @@ class TranscriptionServer:
         """Nothing to load here."""
 
     async def recognise(self, samples: Samples, language: str | None = None) -> Heard:
-        try:
+        with unavailable(
+            f"The speech-to-text server at {self._url} did not answer",
+            "see ALICIA_STT_URL, ALICIA_STT_MODEL and ALICIA_STT_API_KEY",
+        ):
             answer = await self._client.audio.transcriptions.create(
                 file=("speech.wav", wav(samples.tobytes(), RATE), "audio/wav"),
                 model=self.model,
                 language=language or openai.omit,
                 response_format="json",
             )
-        except openai.OpenAIError as error:
-            raise ModelUnavailable(
-                f"The speech-to-text server at {self._url} did not answer ({type(error).__name__}): see "
-                "ALICIA_STT_URL, ALICIA_STT_MODEL and ALICIA_STT_API_KEY."
-            ) from error
-        return Heard(answer.text.strip(), None, language)
+            return Heard(answer.text.strip(), None, language)
 
 
 class SpeechServer:
@@ -94,7 +92,10 @@ class SpeechServer:
 
     async def speak(self, text: str, manner: Manner) -> AsyncGenerator[bytes, None]:
         rest = b""
-        try:
+        with unavailable(
+            f"The text-to-speech server at {self._url} did not answer",
+            "see ALICIA_TTS_URL, ALICIA_TTS_MODEL and ALICIA_TTS_API_KEY",
+        ):
             async with self._client.audio.speech.with_streaming_response.create(
                 model=self.model,
                 voice=manner.voice or self._voice,
@@ -107,11 +108,6 @@ class SpeechServer:
                     whole = len(rest) // 2 * 2
                     yield rest[:whole]
                     rest = rest[whole:]
-        except openai.OpenAIError as error:
-            raise ModelUnavailable(
-                f"The text-to-speech server at {self._url} did not answer ({type(error).__name__}): see "
-                "ALICIA_TTS_URL, ALICIA_TTS_MODEL and ALICIA_TTS_API_KEY."
-            ) from error
 
 
 class _Named(msgspec.Struct):

@@ -238,13 +238,25 @@ class ScriptedServer:
                 await reply.json({"text": text})
 
     async def _speak(self, body: dict[str, Any], reply: Reply) -> None:
-        if await self._interlude("speech", body["input"], reply) is None:
-            return
-        sound = senses.tone(body["input"])
+        """A text in the script sends the sound of so many characters before what comes next is done."""
         raw = body.get("response_format") == "pcm"
-        await reply.start(200, {"content-type": "audio/pcm" if raw else "audio/wav"})
-        data = sound if raw else senses.wav(sound)
-        for start in range(0, len(data), 4800):
+        sound = senses.tone(body["input"])
+        data, sent = sound if raw else senses.wav(sound), 0
+        headers = {"content-type": "audio/pcm" if raw else "audio/wav"}
+        for step in self._take("speech", body["input"]) or ():
+            match step:
+                case Fail():
+                    await chat.fail(step, reply)
+                    return
+                case Text():
+                    await reply.start(200, headers)
+                    sent = len(senses.tone(step.text))
+                    await reply.data(data[:sent])
+                case _:
+                    await chat.control(step, reply)
+        if not reply.started:
+            await reply.start(200, headers)
+        for start in range(sent, len(data), 4800):
             await reply.data(data[start : start + 4800])
         await reply.end()
 
