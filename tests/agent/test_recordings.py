@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from alicia import ids
+from alicia.engine.clips import UNFINISHED
 from alicia.protocol.messages import AudioChunk, ErrorMessage, Transcription, UserMessage
 from alicia.speech.segments import RATE
 from alicia.speech.sound import wav
 from alicia.storage.audio import unheard_clips
 from alicia.storage.pool import Pool
 from support.device import Device, device
-from support.scripted import Hang
+from support.scripted import Fail, Hang
 from support.servers import LiveKitServer
 from support.speech import age_of_wisdom
 from support.stack import Stack
@@ -69,10 +70,11 @@ async def test_a_clip_that_its_agent_did_not_come_to_is_heard_by_the_next_one(
     assert (row["transcription"], row["message_id"]) == (message.content, message.id)
 
 
+@pytest.mark.parametrize(("step", "times"), [(Fail(), 2), (Fail(200), 1)], ids=["error", "nonsense"])
 async def test_a_clip_that_nobody_could_make_out_is_left_to_its_sender(
-    scripted_stack: Stack, user: str, pool: Pool
+    scripted_stack: Stack, user: str, pool: Pool, step: Fail, times: int
 ) -> None:
-    scripted_stack.model.fail("transcriptions", times=2)
+    scripted_stack.model.fail("transcriptions", times=times, step=step)
     async with device(scripted_stack, user) as phone:
         half = await send_clip(phone, whole=False)
         lost = await send_clip(phone)
@@ -86,3 +88,15 @@ async def test_a_clip_that_nobody_could_make_out_is_left_to_its_sender(
     assert half not in unheard
     assert unheard == []
     assert not phone.all(UserMessage)
+
+
+async def test_clips_that_nobody_finishes_do_not_keep_others_out(scripted_stack: Stack, user: str) -> None:
+    scripted_stack.model.hear("It was the age of wisdom.")
+    async with device(scripted_stack, user) as phone:
+        for _ in range(UNFINISHED):
+            await send_clip(phone, whole=False)
+        whole = await send_clip(phone)
+        message = await phone.hears(UserMessage)
+        await phone.answered(message)
+
+    assert message.audio_id == whole

@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 
 LARGEST: Final = 16 * 2**20
 UNFINISHED: Final = 4
-"""How many clips may be on their way at once."""
+"""How many clips may be on their way at once; of those that stay unfinished the oldest goes first."""
 
 
 class Clips:
@@ -27,6 +27,8 @@ class Clips:
         self._services = services
         self._talk = talk
         self._parts: dict[str, dict[int, bytes]] = {}
+        self._ended: set[str] = set()
+        """Clips that are whole and wait to be heard."""
         self._whole: asyncio.Queue[tuple[AudioId, str | None]] = asyncio.Queue()
 
     def accept(self, chunk: AudioChunk) -> AudioChunk:
@@ -35,19 +37,33 @@ class Clips:
             raise RemoteProtocolError(ErrorCode.INVALID_FIELD, "a client's AudioChunk must have `data`")
         if self._services.transcriber is None:
             raise RemoteProtocolError(ErrorCode.UNAVAILABLE, "nobody here can hear recordings")
+        if chunk.id not in self._parts:
+            self._make_room()
         parts = self._parts.setdefault(chunk.id, {})
         # By its number, since what could not be stored is sent again.
         parts[chunk.sequence or 0] = chunk.data
-        if len(self._parts) > UNFINISHED or sum(map(len, parts.values())) > LARGEST:
+        if sum(map(len, parts.values())) > LARGEST:
             del self._parts[chunk.id]
             raise RemoteProtocolError(
                 ErrorCode.TOO_LARGE, "a recording holds at most 16 MiB: send it in several"
             )
         return chunk if self._talk.wishes.recording else replace(chunk, data=None)
 
+    def _make_room(self) -> None:
+        """Let the oldest clip go that was begun and never finished, if there is no place for another one."""
+        if len(self._parts) < UNFINISHED:
+            return
+        abandoned = next((each for each in self._parts if each not in self._ended), None)
+        if abandoned is None:
+            raise RemoteProtocolError(
+                ErrorCode.TOO_MANY, f"{UNFINISHED} recordings wait to be heard: send this one in a moment"
+            )
+        del self._parts[abandoned]
+
     def stored(self, chunk: AudioChunk, device: str) -> None:
         """A part is stored; with the last one the clip is heard."""
         if chunk.is_last or chunk.sequence is None:
+            self._ended.add(chunk.id)
             self._whole.put_nowait((AudioId(chunk.id), device))
 
     def take_up(self, audio_id: AudioId) -> None:
@@ -71,6 +87,7 @@ class Clips:
     async def _hear(self, audio_id: AudioId, device: str | None) -> None:
         transcriber = self._services.transcriber
         sound = b"".join(self._parts.pop(audio_id, {}).values())
+        self._ended.discard(audio_id)
         # The first parts may have been taken by another agent; what is not to be kept is only here.
         async with self._services.pool.connection() as conn:
             sound = await clip_sound(conn, audio_id) or sound
