@@ -14,6 +14,7 @@ from alicia.cli.main import app
 from alicia.config import Config, known_variables
 from alicia.local.livekit import VERSION
 from alicia.local.weights import SETS, TOKENIZER
+from support.cluster import THIS_MACHINE, Node
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -122,6 +123,15 @@ def test_the_processes_of_the_compose_file_get_settings_that_work() -> None:
 
 def test_livekit_is_the_version_that_is_tested() -> None:
     assert compose()["services"]["livekit"]["image"].endswith(f":v{VERSION}")
+
+
+def test_the_cluster_that_is_tested_has_the_deployed_settings_of_livekit(tmp_path: Path) -> None:
+    deployed, tested = livekit(), Node(tmp_path, 6379, "key", "secret").settings()
+    assert tested.keys() == deployed.keys() | {"keys"}
+    assert all(tested[name] == deployed[name] for name in ("bind_addresses", "room", "logging"))
+    changed = {name for name, value in deployed["rtc"].items() if tested["rtc"][name] != value}
+    assert changed == {"udp_port", "tcp_port"}
+    assert tested["rtc"].keys() == deployed["rtc"].keys() | set(THIS_MACHINE)
 
 
 def test_the_image_is_made_of_files_that_there_are() -> None:

@@ -23,20 +23,29 @@ from support.servers import PostgresServer
 from support.stack import SECRET, Part
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
+# Which address a node is reached at: deployed, NODE_IP says so; no test asks the servers of others.
+THIS_MACHINE = ("node_ip", "enable_loopback_candidate", "interfaces", "ips", "stun_servers")
 PROGRAMS = platformdirs.user_cache_path("alicia") / "bin"
 
 
 class Node(LiveKit):
-    """One of several LiveKit servers that share a Redis."""
+    """LiveKit as deployed, one of several that share a Redis, on free ports and for this machine only."""
 
     def __init__(self, home: Path, redis_port: int, key: str, secret: str) -> None:
         super().__init__(home, api_key=key, api_secret=secret)
+        self.metrics_port = ports.choose()
+        self._tcp_port = ports.choose()
         self._redis_port = redis_port
 
     def settings(self) -> dict[str, Any]:
         deployed = yaml.safe_load((DEPLOY / "livekit.yaml").read_text())
-        del deployed["prometheus"]
-        return deployed | super().settings() | {"redis": {"address": f"127.0.0.1:{self._redis_port}"}}
+        embedded = super().settings()
+        deployed |= {"port": self.port, "keys": embedded["keys"]}
+        deployed["redis"]["address"] = f"127.0.0.1:{self._redis_port}"
+        deployed["prometheus"]["port"] = self.metrics_port
+        deployed["rtc"] |= {"udp_port": self.udp_port, "tcp_port": self._tcp_port}
+        deployed["rtc"] |= {name: embedded["rtc"][name] for name in THIS_MACHINE}
+        return deployed
 
 
 async def start_redis(home: Path) -> tuple[Process, int]:
@@ -142,6 +151,7 @@ class Cluster:
             await node.start()
             stack.push_async_callback(node.stop)
             await node.ready()
+            await listening(node.metrics_port)
             self.nodes.append(node)
         livekit = await stack.enter_async_context(balancer(*(node.port for node in self.nodes)))
         through = urlsplit(self._postgres.url("x"))._replace(path=self._database)
