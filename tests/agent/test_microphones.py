@@ -1,6 +1,16 @@
 """Microphones as people use them: with pauses, on several devices, changed and taken away in mid-sentence."""
 
-from alicia.protocol.messages import AudioChunk, Transcription, UserMessage
+import asyncio
+
+from alicia.protocol.messages import (
+    AssistantSentence,
+    AudioChunk,
+    ControlStop,
+    StartAnswer,
+    Transcription,
+    UserMessage,
+)
+from alicia.speech.moonshine import Moonshine
 from alicia.speech.sound import decode
 from alicia.storage.pool import Pool
 from support.device import device
@@ -8,6 +18,7 @@ from support.speech import Person, age_of_wisdom, recorded
 from support.stack import Stack
 from support.tables import records
 
+VOICE = ("streaming", "voice")
 BREATH = bytes(2 * 16_000 * 6 // 10)
 """0.6 s: twice the silence that ends a turn whose words may be all."""
 
@@ -90,3 +101,59 @@ async def test_who_reloads_in_mid_sentence_is_heard_as_far_as_they_came(
 
     assert (first.content, second.content) == ("This is half of", "This is the whole.")
     assert len(again.all(AudioChunk)) == 2
+
+
+async def test_who_reloads_while_alicia_speaks_hears_the_rest_and_is_heard(
+    scripted_stack: Stack, user: str
+) -> None:
+    told = "One is the first of all numbers. Two comes after it. Three is the number of wishes."
+    answer = scripted_stack.model.hold(told)
+    scripted_stack.model.hear("What about four?")
+    scripted_stack.model.say("Four is even.", when="four")
+    async with device(scripted_stack, user, features=VOICE) as phone:
+        person = Person(phone.room)
+        await phone.say("Count for me, please.")
+        start = await phone.hears(StartAnswer)
+        answer.release(10)
+        await person.hears_her()
+    async with device(scripted_stack, user, phone.id, log=phone.log, features=VOICE) as again:
+        person = Person(again.room)
+        answer.release_all()
+        await again.closed(start.id)
+        rest = {each.id for each in again.all(AssistantSentence) if each.sequence > 1 and each.text}
+        await again.until(lambda: rest <= {each.id for each in again.all(AudioChunk)})
+        await person.hears_her()
+        await person.hears_silence()
+        await person.take_microphone()
+        await person.say(age_of_wisdom())
+        question = await again.hears(UserMessage, lambda body: body.audio_id is not None)
+        await again.answered(question)
+
+    said = [each.text for each in again.all(AssistantSentence) if each.previous_id == start.id]
+    assert "".join(said) == told
+    assert (question.content, question.previous_id) == ("What about four?", start.id)
+    assert not again.all(ControlStop)
+
+
+async def test_two_users_who_speak_at_the_same_time_are_never_mixed(
+    stack: Stack, user: str, pool: Pool
+) -> None:
+    stack.model.say("So wise.", when="wisdom", always=True)
+    stack.model.say("So sad.", when="despair", always=True)
+    async with device(stack, user) as phone, device(stack, f"{user}-other") as tablet:
+        wise, sad = Person(phone.room), Person(tablet.room)
+        await asyncio.gather(wise.take_microphone(), sad.take_microphone())
+        await asyncio.gather(wise.say(age_of_wisdom()), sad.say(recorded(19.0, 20.75)))
+        for each in (phone, tablet):
+            await each.answered(await each.hears(UserMessage))
+
+    recogniser = Moonshine()
+    for each, own, others in ((phone, "wisdom", b"despair"), (tablet, "despair", b"wisdom")):
+        (message,) = each.all(UserMessage)
+        (kept,) = await records(pool, "SELECT * FROM alicia_audio WHERE message_id = %s", message.id)
+        again = await recogniser.recognise(decode(kept["audio_data"]))
+        assert all(own in text for text in (message.content, kept["transcription"], again.text))
+        assert kept["id"] == message.audio_id
+        assert others not in b"".join(each.log)
+    await recogniser.aclose()
+    assert [each.all(AssistantSentence)[0].text for each in (phone, tablet)] == ["So wise.", "So sad."]

@@ -98,10 +98,10 @@ async def test_the_language_is_a_preference_that_holds_for_what_is_heard_and_sai
         await person.take_microphone()
         for count, language in enumerate(("en", "de", "fr"), 1):
             await prefer(scripted_stack, user, phone, language=language)
+            person.forget()
             await person.say(age_of_wisdom())
             await phone.until(lambda count=count: len(phone.all(UserMessage)) == count)
-            await phone.answered(phone.all(UserMessage)[-1])
-            await scripted_stack.model.arrived(count, route="speech")
+            await person.hears_her()
             await person.hears_silence()
 
     asked = [each for each in scripted_stack.model.requests if each.route == "transcriptions"]
