@@ -1,18 +1,12 @@
-import { useRef, useState } from "react";
+import { useState } from "react";
 
+import { FileButton } from "../FileButton";
 import { Field } from "../messages/Field";
 import type { Memories } from "./useMemories";
 
 /** Two ways to let Alicia know something: in words, or by a document. */
 export function Adding({ memories }: { memories: Memories }) {
   const [writing, setWriting] = useState(false);
-  const [reading, setReading] = useState(false);
-  const file = useRef<HTMLInputElement>(null);
-  const read = async (document: File) => {
-    setReading(true);
-    await memories.addDocument(document);
-    setReading(false);
-  };
   if (writing) {
     return (
       <Field
@@ -31,20 +25,12 @@ export function Adding({ memories }: { memories: Memories }) {
       <button type="button" className="quiet" onClick={() => setWriting(true)}>
         Add a memory
       </button>
-      <button type="button" className="quiet" disabled={reading} onClick={() => file.current?.click()}>
-        {reading ? "Reading…" : "Add a document"}
-      </button>
-      <input
-        ref={file}
-        hidden
-        type="file"
+      <FileButton
+        label="Document"
         accept=".txt,.md,.markdown,.html,.htm,.pdf"
-        aria-label="Document"
-        onChange={(event) => {
-          const chosen = event.target.files?.[0];
-          event.target.value = "";
-          if (chosen) void read(chosen);
-        }}
+        words="Add a document"
+        busyWords="Reading…"
+        onFile={memories.addDocument}
       />
     </div>
   );

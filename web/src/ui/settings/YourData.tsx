@@ -1,7 +1,8 @@
-import { useRef, useState } from "react";
+import { useState } from "react";
 
 import type { Desk } from "../../client/desk";
 import { importArchive } from "../../client/settings";
+import { FileButton } from "../FileButton";
 import { useTell, useTry } from "../toast";
 import { count } from "../why/words";
 import { Group, Row } from "./SettingsView";
@@ -30,37 +31,19 @@ export function YourData({ desk }: { desk: Desk }) {
 }
 
 function Import({ desk }: { desk: Desk }) {
-  const field = useRef<HTMLInputElement>(null);
-  const [busy, setBusy] = useState(false);
   const tell = useTell();
   const attempt = useTry();
   const bring = async (file: File) => {
-    setBusy(true);
     await attempt(async () => {
       const { conversations, memories } = await importArchive(file);
       const parts = [count(conversations, "conversation", "conversations"), count(memories, "memory", "memories")].filter(Boolean);
       tell({ words: parts.length ? `Brought in: ${parts.join(" and ")}.` : "All of it was here already." });
       await desk.library.refresh(new AbortController().signal);
     });
-    setBusy(false);
   };
   return (
     <Row name="Import" about="An archive of Alicia’s. What is here already stays as it is.">
-      <button type="button" className="quiet" disabled={busy} onClick={() => field.current?.click()}>
-        {busy ? "Bringing in…" : "Choose a file"}
-      </button>
-      <input
-        ref={field}
-        hidden
-        type="file"
-        accept=".zip,application/zip"
-        aria-label="Archive"
-        onChange={(event) => {
-          const file = event.target.files?.[0];
-          event.target.value = "";
-          if (file) void bring(file);
-        }}
-      />
+      <FileButton label="Archive" accept=".zip,application/zip" words="Choose a file" busyWords="Bringing in…" onFile={bring} />
     </Row>
   );
 }
