@@ -2,6 +2,7 @@
 
 import asyncio
 
+import numpy as np
 import pytest
 
 from alicia import ids
@@ -13,7 +14,7 @@ from alicia.speech.synthesiser import RATE, Manner
 TEXT = " Four is the number of seasons."
 
 
-def clip(text: str = TEXT) -> Clip:
+def clip(text: str = TEXT, *, opens: bool = False) -> Clip:
     sentence = AssistantSentence(
         conversation_id=ids.new(ids.ConversationId),
         id=ids.new(ids.SentenceId),
@@ -22,7 +23,7 @@ def clip(text: str = TEXT) -> Clip:
         text=text,
         is_final=False,
     )
-    return Clip(sentence, text.strip(), Manner())
+    return Clip(sentence, text.strip(), Manner(), opens=opens)
 
 
 def ended(seconds: float) -> Clip:
@@ -84,3 +85,67 @@ async def test_all_of_it_is_kept_however_little_was_played() -> None:
     sound, duration_ms = await ended(1.5).recording()
     assert duration_ms == 1500
     assert abs(len(decode(sound)) / 16_000 - 1.5) < 0.05
+
+
+def samples(*values: int) -> bytes:
+    return np.array(values, "<i2").tobytes()
+
+
+def quiet(milliseconds: int) -> bytes:
+    """Not silence: what a voice breathes before it speaks."""
+    return samples(*[-200, 100] * (RATE * milliseconds // 2000))
+
+
+VOICE = samples(*[9_000, -9_000] * RATE)
+
+
+async def played(made: Clip) -> bytes:
+    pieces: list[bytes] = []
+    while (frame := await made.frame()) is not None:
+        pieces.append(frame)
+        made.offset += FRAME
+    return b"".join(pieces)
+
+
+def cut(*pieces: bytes, opens: bool = True) -> Clip:
+    made = clip(opens=opens)
+    for piece in pieces:
+        made.add(piece)
+    made.end()
+    return made
+
+
+@pytest.mark.parametrize("size", [2, 3, 701, 48_001])
+async def test_nobody_waits_for_the_silence_before_an_answer(size: int) -> None:
+    sound = quiet(30) + VOICE
+    made = cut(*(sound[start : start + size] for start in range(0, len(sound), size)))
+    left = quiet(5) + VOICE
+    assert (await played(made))[: len(left)] == left
+    assert (await made.recording())[1] == 2_005
+    assert made.characters(2_005 * RATE // 1000) == len(TEXT)
+
+
+async def test_the_pause_before_a_later_sentence_stays() -> None:
+    sound = quiet(30) + VOICE
+    assert (await played(cut(sound, opens=False)))[: len(sound)] == sound
+
+
+async def test_nothing_sounds_before_the_first_word_is_there() -> None:
+    made = clip(opens=True)
+    first = asyncio.create_task(made.frame())
+    made.add(quiet(100))
+    await asyncio.sleep(0)
+    assert not first.done()
+    made.add(VOICE)
+    assert await first == (quiet(5) + VOICE)[: 2 * FRAME]
+
+
+@pytest.mark.parametrize(("made", "left"), [(20, 20), (299, 299), (300, 5), (1_000, 705)])
+async def test_a_sound_that_is_all_quiet_is_not_lost(made: int, left: int) -> None:
+    only = cut(quiet(made))
+    assert len(await played(only)) >= len(quiet(left))
+    assert (await only.recording())[1] == left
+
+
+async def test_what_is_loud_at_once_is_left_as_it_is() -> None:
+    assert (await played(cut(VOICE)))[: len(VOICE)] == VOICE

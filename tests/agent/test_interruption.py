@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+from alicia import ids
 from alicia.protocol.messages import (
     AssistantSentence,
     AudioChunk,
@@ -16,6 +17,8 @@ from support.speech import Person, a_cough, age_of_wisdom, recorded
 from support.stack import Stack
 
 VOICE = ("streaming", "voice")
+MS_PER_CHARACTER = 50
+"""Of the scripted voice."""
 LONG = (
     "One is the first of all numbers. Two comes after it, and is even. Three is the number of wishes. "
     "Four is the number of seasons. Five is the number of fingers on a hand."
@@ -153,6 +156,8 @@ async def test_who_wants_an_end_of_all_has_silence_and_no_more_text(scripted_sta
     assert stop.heard_characters is not None
     assert stop.heard_characters < len(said[stop.sentence_id].text)
     assert {each.id for each in phone.all(AudioChunk)} == {stop.sentence_id}
+    sounding = (abs(person.heard) > 300).reshape(-1, 240).any(axis=1).sum() * 10
+    assert abs(sounding - MS_PER_CHARACTER * stop.heard_characters) < 800
 
 
 async def test_the_next_sentence_is_made_while_the_last_one_is_heard(
@@ -166,3 +171,68 @@ async def test_the_next_sentence_is_made_while_the_last_one_is_heard(
     said = [each for each in phone.all(AssistantSentence) if each.previous_id == start.id]
     assert request.json["input"] == said[1].text.strip()
     assert said[1].id not in heard
+
+
+async def test_what_was_heard_counts_though_she_waits_for_her_next_words(
+    scripted_stack: Stack, user: str
+) -> None:
+    answer = scripted_stack.model.hold(LONG)
+    async with device(scripted_stack, user, features=VOICE) as phone:
+        person = Person(phone.room)
+        await phone.say("Count for me, please.")
+        start = await phone.hears(StartAnswer)
+        answer.release(10)
+        await person.hears_her()
+        await person.hears_silence()
+        await phone.submit(ControlStop(conversation_id=phone.id, target_id=start.id, stop_type="all"))
+        stop = await phone.hears(ControlStop)
+        await phone.closed(start.id)
+
+    first = phone.all(AssistantSentence)[0]
+    assert (stop.sentence_id, stop.heard_characters) == (first.id, len(first.text))
+
+
+async def test_a_stop_of_an_old_answer_does_not_touch_the_one_that_is_said(
+    scripted_stack: Stack, user: str
+) -> None:
+    scripted_stack.model.say("Good day.")
+    async with device(scripted_stack, user, features=VOICE) as phone:
+        person = Person(phone.room)
+        old = ids.MessageId(await phone.ask("Hello."))
+        await person.hears_her()
+        await person.hears_silence()
+        person.forget()
+        scripted_stack.model.say(LONG)
+        await phone.say("Count for me, please.")
+        await person.hears_her()
+        await phone.submit(ControlStop(conversation_id=phone.id, target_id=old, stop_type="all"))
+        stop = await phone.hears(ControlStop)
+        last = await phone.hears(AssistantSentence, lambda body: "fingers" in body.text)
+        await phone.hears(AudioChunk, lambda chunk: chunk.id == last.id)
+
+    assert (stop.sentence_id, stop.heard_characters) == (None, None)
+
+
+async def test_who_had_silence_and_read_on_has_read_what_is_there(scripted_stack: Stack, user: str) -> None:
+    scripted_stack.model.hear("That is enough, tell me about apples.")
+    scripted_stack.model.say("Apples are red.", when="apples")
+    answer = scripted_stack.model.hold(LONG)
+    async with device(scripted_stack, user, features=VOICE) as phone:
+        person = Person(phone.room)
+        await person.take_microphone()
+        await phone.say("Count for me, please.")
+        start = await phone.hears(StartAnswer)
+        answer.release(10)
+        await person.hears_her()
+        await phone.submit(ControlStop(conversation_id=phone.id, target_id=start.id, stop_type="speech"))
+        await phone.hears(ControlStop)
+        await person.say(age_of_wisdom())
+        stop = await phone.hears(ControlStop, lambda body: body.reason is not None)
+        question = await phone.hears(UserMessage, lambda body: body.audio_id is not None)
+        await phone.answered(question)
+
+    first = phone.all(AssistantSentence)[0]
+    asked = [each for each in scripted_stack.model.chats if each.user_text.endswith(question.content)]
+    said = [each["content"] for each in asked[0].json["messages"] if each["role"] == "assistant"]
+    assert (stop.target_id, stop.heard_characters) == (start.id, None)
+    assert first.text.strip() in said[-1]

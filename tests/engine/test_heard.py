@@ -44,3 +44,22 @@ async def test_who_only_wanted_silence_has_read_on(pool: Pool, user: str) -> Non
 
 async def test_an_answer_that_was_never_said_aloud_counts_whole(pool: Pool, user: str) -> None:
     assert await stopped(await Talk.open(pool, user), "all", None) is None
+
+
+async def test_what_was_not_said_any_more_is_stored_as_unspoken(pool: Pool, user: str) -> None:
+    talk = await Talk.open(pool, user)
+    await stopped(talk, "all", 6)
+    rows = await talk.rows(
+        """
+        SELECT s.text, s.meta
+          FROM alicia_sentences s
+          JOIN alicia_messages m ON m.id = s.message_id
+         WHERE m.conversation_id = %s
+        """,
+        talk.id,
+    )
+    assert {row["text"]: row["meta"].get("unspoken", False) for row in rows} == {
+        "It is high.": False,
+        " It is very cold.": False,
+        " Nobody lives there.": True,
+    }

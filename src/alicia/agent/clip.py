@@ -4,6 +4,8 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Final
 
+import numpy as np
+
 from alicia.protocol.messages import AssistantSentence
 from alicia.protocol.values import Map
 from alicia.speech.sound import Recorder
@@ -14,13 +16,29 @@ FRAME: Final = RATE // 50
 """Samples that are handed to LiveKit at once: 20 ms."""
 SPEECH_RATE: Final = 15.0
 """Characters a second, for a sentence whose length is not known yet."""
+QUIET: Final = 250
+"""The loudest sample that nobody hears."""
+LEAD: Final = RATE * 5 // 1000
+"""Samples of silence that stay before the first word."""
+LONGEST_LEAD: Final = RATE * 300 // 1000
+"""Samples that are looked through for the first word; after so much silence the sound goes out as it is."""
 
 
 class Clip:
-    """Sound comes in with `add` and goes out by `frame`, from `offset` on."""
+    """Sound comes in with `add` and goes out by `frame`, from `offset` on.
+
+    A clip that opens an answer loses the silence before its first word: somebody waits for that. Between
+    sentences it is the pause that belongs there.
+    """
 
     def __init__(
-        self, sentence: AssistantSentence, text: str, manner: Manner, said_in: Span | None = None
+        self,
+        sentence: AssistantSentence,
+        text: str,
+        manner: Manner,
+        said_in: Span | None = None,
+        *,
+        opens: bool = False,
     ) -> None:
         self.sentence = sentence
         self.said_in = said_in
@@ -34,12 +52,25 @@ class Clip:
         self.heard = False
         """Some of it has sounded."""
         self._sound = bytearray()
+        self._leading = opens
+        """Nothing but silence has come so far, and the rest of it is to be left out."""
         self._ended = asyncio.Event()
         self._more = asyncio.Event()
 
     def add(self, sound: bytes) -> None:
         self._sound += sound
+        if self._leading:
+            self._cut_lead()
         self._more.set()
+
+    def _cut_lead(self) -> None:
+        samples = np.frombuffer(bytes(self._sound[: len(self._sound) // 2 * 2]), np.int16)[:LONGEST_LEAD]
+        (audible,) = np.nonzero((samples > QUIET) | (samples < -QUIET))
+        if not len(audible) and len(samples) < LONGEST_LEAD:
+            return
+        self._leading = False
+        silence = int(audible[0]) if len(audible) else LONGEST_LEAD
+        del self._sound[: 2 * max(0, silence - LEAD)]
 
     def end(self) -> None:
         """There is no more."""
@@ -53,7 +84,7 @@ class Clip:
 
     async def frame(self) -> bytes | None:
         """The next 20 ms, as soon as there are so many, the last filled up with silence; None at the end."""
-        while not self._ended.is_set() and len(self._sound) < 2 * (self.offset + FRAME):
+        while not self._ended.is_set() and (self._leading or len(self._sound) < 2 * (self.offset + FRAME)):
             self._more.clear()
             await self._more.wait()
         piece = bytes(self._sound[2 * self.offset : 2 * (self.offset + FRAME)])

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections import deque
+from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from typing import Final, Protocol
 
@@ -10,6 +11,7 @@ import structlog
 from livekit import rtc
 from livekit.rtc.participant import PublishTrackError, UnpublishTrackError
 
+from alicia.agent.ahead import Ahead
 from alicia.agent.clip import FRAME, Clip
 from alicia.engine.voice import Reached, Wishes
 from alicia.errors import ModelUnavailable
@@ -64,7 +66,7 @@ class Mouth:
         """Sentences, each with the span that it was said in."""
         self._clips: asyncio.Queue[Clip] = asyncio.Queue(AHEAD)
         self._making: tuple[Clip, asyncio.Task[None]] | None = None
-        self._foreseen: tuple[tuple[str, Manner], asyncio.Task[bytes]] | None = None
+        self._foreseen: Ahead | None = None
         self._playing: Clip | None = None
         self._pushed = 0
         """Samples handed to LiveKit so far."""
@@ -77,7 +79,10 @@ class Mouth:
         self._going.set()
         self._reader = Reader()
         self._answer_id: str | None = None
+        self._opening = False
+        """Nothing of this answer has been made yet."""
         self._silenced: str | None = None
+        self._running = False
         self._tasks = asyncio.TaskGroup()
 
     @property
@@ -110,6 +115,12 @@ class Mouth:
             self._tasks.create_task(self._open())
             self._tasks.create_task(self._make_all())
             self._tasks.create_task(self._play_all())
+            self._running = True
+            try:
+                await asyncio.Event().wait()
+            finally:
+                # Who speaks with it to the last is not told that it has gone.
+                self._running = False
 
     async def aclose(self) -> None:
         """After `run`: a frame that is still on its way when the source goes makes the SDK abort."""
@@ -136,23 +147,38 @@ class Mouth:
         if not self._silent and sentence.previous_id != self._silenced:
             self._wanted.put_nowait((sentence, tracing.here()))
 
-    def foresee(self, text: str) -> None:
-        """Make the sound of what is likely to be said first, to have it at hand."""
-        spoken = Reader(self._manner.language).read(text)
-        if self._silent or not spoken or not self._synthesiser.cheap:
+    def foresee(self, text: str, answer_id: MessageId | None = None) -> None:
+        """Make the sound of what is likely to be said first, or sure to be as this answer's beginning."""
+        wanted = self._synthesiser.cheap if answer_id is None else answer_id != self._silenced
+        if self._silent or not self._running or not wanted:
             return
+        spoken = Reader(self._manner.language).read(text)
         if self._foreseen is not None:
-            self._foreseen[1].cancel()
-        making = self._tasks.create_task(self._sound(spoken, self._manner))
-        self._foreseen = (spoken, self._manner), making
+            if self._foreseen.fits(spoken, self._manner):
+                return
+            self._foreseen.drop()
+        self._foreseen = Ahead(spoken, self._manner, self._synthesiser, self._tasks) if spoken else None
+
+    def silence(self, answer_id: MessageId) -> Reached | None:
+        """Say no more of this answer, at once; how far it was heard, None if another is being said."""
+        reached = self._reached(answer_id)
+        saying = reached.answer_id if reached is not None else self._answer_id
+        if saying == answer_id:
+            return self.hush(answer_id)
+        self._silenced = answer_id
+        return None
 
     def hush(self, answer_id: MessageId | None = None) -> Reached | None:
-        """Be silent at once and forget what is queued; how far the answer was heard, if any was being said.
+        """Be silent at once and forget what is queued; how far the answer was heard that was being said.
 
-        With `answer_id` nothing more of that answer is said either.
+        With `answer_id` nothing more of that answer is said either, and what was heard of it counts though
+        it was just waiting for its next sentence.
         """
-        reached = self._reached() if self.speaking else None
+        reached = self._reached(answer_id)
         self._silenced = answer_id or self._silenced
+        if self._foreseen is not None:
+            self._foreseen.drop()
+            self._foreseen = None
         self.source.clear_queue()
         while not self._wanted.empty():
             self._wanted.get_nowait()
@@ -173,33 +199,40 @@ class Mouth:
 
     def pause(self) -> None:
         """Be silent at once, but remember where."""
-        if not self._going.is_set():
-            return
         self._going.clear()
         queued = min(round(self.source.queued_duration * RATE / FRAME), len(self._recent))
         self.source.clear_queue()
-        self._held = [self._recent.pop() for _ in range(queued)][::-1]
+        self._held = [*[self._recent.pop() for _ in range(queued)][::-1], *self._held]
         self._pushed -= queued * FRAME
 
     def resume(self) -> None:
         """Go on where `pause` was."""
-        if not self._going.is_set():
-            self._tasks.create_task(self._give_back())
+        if self._running and not self._going.is_set():
+            self._tasks.create_task(self._give_back(self._held))
 
-    async def _give_back(self) -> None:
-        held, self._held = self._held, []
-        for frame in held:
-            await self._push(frame)
-        self._going.set()
+    async def _give_back(self, held: list[bytes]) -> None:
+        # `hush` empties it, and the next pause makes another.
+        while held and held is self._held:
+            await self._push(held.pop(0))
+        if held is self._held:
+            self._going.set()
 
-    def _reached(self) -> Reached | None:
+    def _reached(self, answer_id: MessageId | None) -> Reached | None:
+        """How far the answer is heard that is being said.
+
+        One that waits for its next sentence counts when that is on its way, or when it is meant.
+        """
         place = self._pushed - round(self.source.queued_duration * RATE)
         for start, clip in reversed(self._sounding):
             if start <= place:
+                sentence, heard = clip.sentence, clip.characters(place - start)
+                waits = sentence.previous_id == self._answer_id and (
+                    self.speaking or sentence.previous_id == answer_id
+                )
+                if heard == len(sentence.text) and not waits:
+                    return None
                 return Reached(
-                    answer_id=clip.sentence.previous_id,
-                    sentence_id=clip.sentence.id,
-                    heard_characters=clip.characters(place - start),
+                    answer_id=sentence.previous_id, sentence_id=sentence.id, heard_characters=heard
                 )
         return None
 
@@ -210,10 +243,12 @@ class Mouth:
             sentence, said_in = await self._wanted.get()
             if sentence.previous_id != self._answer_id:
                 self._answer_id, self._reader = sentence.previous_id, Reader(self._manner.language)
+                self._opening = True
             text = self._reader.read(sentence.text)
             if not text or sentence.previous_id == self._silenced:
                 continue
-            clip = Clip(sentence, text, self._manner, said_in)
+            clip = Clip(sentence, text, self._manner, said_in, opens=self._opening)
+            self._opening = False
             making = self._tasks.create_task(self._make(clip))
             self._making = clip, making
             await self._clips.put(clip)
@@ -223,10 +258,7 @@ class Mouth:
     async def _make(self, clip: Clip) -> None:
         try:
             with tracing.within(clip.said_in), tracing.span("speech", sentence_id=clip.sentence.id):
-                if sound := await self._foreseen_sound(clip):
-                    clip.add(sound)
-                    return
-                async for sound in self._synthesiser.speak(clip.text, clip.manner):
+                async for sound in self._sound(clip):
                     clip.add(sound)
         except ModelUnavailable as error:
             log.warning("voice failed", sentence_id=clip.sentence.id, reason=str(error))
@@ -235,18 +267,12 @@ class Mouth:
         finally:
             clip.end()
 
-    async def _foreseen_sound(self, clip: Clip) -> bytes:
-        foreseen, self._foreseen = self._foreseen, None
-        if foreseen is None or foreseen[0] != (clip.text, clip.manner):
-            return b""
-        return await foreseen[1]
-
-    async def _sound(self, text: str, manner: Manner) -> bytes:
-        """All of the sound; nothing when that cannot be made, which is told when it is wanted."""
-        try:
-            return b"".join([sound async for sound in self._synthesiser.speak(text, manner)])
-        except ModelUnavailable:
-            return b""
+    def _sound(self, clip: Clip) -> AsyncGenerator[bytes, None]:
+        foreseen = self._foreseen
+        if foreseen is not None and foreseen.fits(clip.text, clip.manner):
+            self._foreseen = None
+            return foreseen.pieces()
+        return self._synthesiser.speak(clip.text, clip.manner)
 
     async def _play_all(self) -> None:
         await self._audible.wait()
@@ -258,7 +284,7 @@ class Mouth:
     async def _play(self, clip: Clip) -> None:
         while (frame := await clip.frame()) is not None:
             await self._going.wait()
-            if clip.dropped:
+            if clip.dropped or clip.sentence.previous_id == self._silenced:
                 return
             if clip.offset == 0:
                 clip.sounded_at = datetime.now(UTC)

@@ -106,11 +106,14 @@ class Senses:
     def say(self, sentence: AssistantSentence) -> None:
         self._mouth.say(sentence)
 
-    def foresee(self, text: str) -> None:
-        self._mouth.foresee(text)
+    def foresee(self, text: str, answer_id: MessageId | None = None) -> None:
+        self._mouth.foresee(text, answer_id)
 
     def hush(self, answer_id: MessageId | None = None) -> Reached | None:
         return self._mouth.hush(answer_id)
+
+    def silence(self, answer_id: MessageId) -> Reached | None:
+        return self._mouth.silence(answer_id)
 
     def pause(self) -> None:
         self._mouth.pause()

@@ -366,5 +366,6 @@ class Conversation:
             budget=self._services.room(),
             max_tokens=self._services.answer_tokens,
             streaming=self._devices.streaming(),
+            expect=self.talk.foresee,
             say=self.talk.say,
         )

@@ -94,6 +94,8 @@ class Talk:
         self._answer_id: str | None = None
         self._places: dict[str, int] = {}
         """Where in its answer each of the newest sentences begins."""
+        self._silenced: str | None = None
+        """The newest answer whose sound was stopped; the stop has told how far it was heard."""
         self._length = 0
 
     def lend(self, voice: Voice) -> None:
@@ -176,6 +178,10 @@ class Talk:
         if self._answers.idle.is_set() and not self._voice.speaking and not self._history.stale:
             self._guesses.suppose(text, device)
 
+    def foresee(self, sentence: AssistantSentence) -> None:
+        """An answer begins with this sentence as soon as that is stored."""
+        self._voice.foresee(sentence.text, sentence.previous_id)
+
     def _foresee(self, text: str) -> None:
         self._voice.foresee(text)
 
@@ -236,6 +242,7 @@ class Talk:
             self._answers.stop(running)
             if reached is None or reached.answer_id != running:
                 stops.append(self._cut(running, None))
+            self._silenced = running
         noticed, self._noticed_at = self._noticed_at or datetime.now(UTC), None
         if not stops:
             return
@@ -247,10 +254,16 @@ class Talk:
             log.warning("interrupted answer goes on", message_id=running)
 
     def stopped(self, stop: ControlStop) -> ControlStop:
-        """A device wants silence: at once, and what is stored of it tells how much was heard."""
-        if stop.stop_type == "generation":
+        """A device wants silence: at once, and what is stored of it tells how much was heard.
+
+        What is said of another answer goes on.
+        """
+        meant = self._answers.answer_to(stop.target_id)
+        answer_id = self._history.answer_to(meant) or meant
+        over = answer_id != self._answers.running and not self._voice.speaking
+        if stop.stop_type == "generation" or over:
             return stop
-        reached = self._voice.hush(self._answers.answer_to(stop.target_id))
+        reached, self._silenced = self._voice.silence(answer_id), answer_id
         if reached is None or stop.sentence_id is not None:
             return stop
         if stop.stop_type == "all":
@@ -264,15 +277,17 @@ class Talk:
         self._history.hear_only(answer_id, heard)
 
     def _cut(self, target: ids.MessageId, reached: Reached | None) -> ControlStop:
-        """An answer is heard so far and no further."""
-        self._remember(target, reached)
+        """An answer is heard so far and no further; one that was silent before is not cut again."""
+        silent = reached is None and target == self._silenced
+        if not silent:
+            self._remember(target, reached)
         return ControlStop(
             conversation_id=self._line.session.conversation_id,
             target_id=target,
             stop_type="all",
             reason=INTERRUPTED,
             sentence_id=reached.sentence_id if reached else None,
-            heard_characters=reached.heard_characters if reached else 0,
+            heard_characters=reached.heard_characters if reached else None if silent else 0,
         )
 
     def _transcription(self, utterance: Utterance, *, final: bool) -> Transcription:

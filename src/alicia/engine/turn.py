@@ -87,8 +87,10 @@ class Answer:
         budget: int,
         max_tokens: int,
         streaming: bool,
+        expect: Callable[[AssistantSentence], None],
         say: Callable[[AssistantSentence], None],
     ) -> None:
+        """`expect` is told the first sentence before it is stored, `say` each one after that."""
         self.question = question
         self.id = question.answer_id
         self.status: AnswerStatus = "completed"
@@ -101,6 +103,7 @@ class Answer:
         self._budget = budget
         self._max_tokens = max_tokens
         self._streaming = streaming
+        self._expect = expect
         self._say_aloud = say
         self._conversation_id = line.session.conversation_id
         self._pump: Pump[Delta] = Pump()
@@ -362,6 +365,10 @@ class Answer:
 
     async def _emit(self, *bodies: Body) -> None:
         first, *rest = bodies
+        for body in bodies:
+            if isinstance(body, AssistantSentence) and body.sequence == 1:
+                # Its sound is made while it is stored.
+                self._expect(body)
         await self._line.emit(Entry(first, self._first_token.meta()), *(Entry(body) for body in rest))
         for body in bodies:
             if isinstance(body, AssistantSentence):

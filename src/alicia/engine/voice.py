@@ -56,15 +56,23 @@ class Voice(Protocol):
         """Queue a sentence; one that nobody would hear is forgotten."""
         ...
 
-    def foresee(self, text: str) -> None:
-        """This is likely to be said next: its sound may be made, but not be heard yet."""
+    def foresee(self, text: str, answer_id: MessageId | None = None) -> None:
+        """This is likely to be said next: its sound may be made, but not be heard yet.
+
+        With `answer_id` it is sure: that answer begins so, as soon as it is stored.
+        """
         ...
 
     def hush(self, answer_id: MessageId | None = None) -> Reached | None:
-        """Be silent at once and forget what is queued; how far the answer was heard, if any was being said.
+        """Be silent at once and forget what is queued; how far the answer was heard that was being said.
 
-        With `answer_id` nothing more of that answer is said either.
+        With `answer_id` nothing more of that answer is said either, and what was heard of it counts though
+        it was just waiting for its next sentence.
         """
+        ...
+
+    def silence(self, answer_id: MessageId) -> Reached | None:
+        """Say no more of this answer, at once; how far it was heard, None if another is being said."""
         ...
 
     def pause(self) -> None:
@@ -104,10 +112,13 @@ class Mute:
     def say(self, sentence: AssistantSentence) -> None:
         """Nobody is there to hear it."""
 
-    def foresee(self, text: str) -> None:
+    def foresee(self, text: str, answer_id: MessageId | None = None) -> None:
         """Nobody will hear it."""
 
     def hush(self, answer_id: MessageId | None = None) -> Reached | None:
+        return None
+
+    def silence(self, answer_id: MessageId) -> Reached | None:
         return None
 
     def pause(self) -> None:

@@ -140,7 +140,10 @@ def write_assistant_message(batch: Batch, body: AssistantMessage, _: Nothing) ->
 
 @writes(ControlStop)
 def write_stop(batch: Batch, body: ControlStop, _: Nothing) -> None:
-    """Meta of the stopped message, and of the sentence how much of it was heard; the texts never change."""
+    """Meta of the stopped message, and of the sentence how much of it was heard; the texts never change.
+
+    Where an answer that was being said ends there, its sentences after that are marked as unspoken.
+    """
     batch.note(
         body.target_id,
         stopType=body.stop_type,
@@ -150,6 +153,20 @@ def write_stop(batch: Batch, body: ControlStop, _: Nothing) -> None:
     )
     if body.sentence_id:
         batch.note(body.sentence_id, stopType=body.stop_type, heardCharacters=body.heard_characters)
+    if body.stop_type == "all" and body.heard_characters is not None:
+        batch.add(
+            """
+            UPDATE alicia_sentences
+               SET meta = meta || '{"unspoken": true}'
+             WHERE message_id = %(target_id)s
+               AND text <> ''
+               AND sentence_sequence_number > coalesce(
+                     (SELECT sentence_sequence_number
+                        FROM alicia_sentences
+                       WHERE id = %(sentence_id)s), 0)
+            """,
+            fields(body),
+        )
 
 
 @writes(ControlVariation)
