@@ -63,7 +63,14 @@ class ConfigError(AliciaError):
 
 
 class ModelUnavailable(AliciaError):
-    """A model did not answer; trying again later may help."""
+    """A model did not answer; trying again later may help.
+
+    What its server `said` of that is for the user, whose prompt it may quote. Logs get the `reason` alone.
+    """
+
+    def __init__(self, reason: str, said: str | None = None) -> None:
+        super().__init__(reason if said is None else f"{reason} It said: {said}")
+        self.reason = reason
 
 
 class DatabaseUnavailable(AliciaError):

@@ -163,7 +163,7 @@ class Afterwards:
             except StandDown:
                 raise
             except ModelUnavailable as error:
-                log.warning("put off", conversation_id=self._id, reason=str(error))
+                log.warning("put off", conversation_id=self._id, reason=error.reason)
             except (DatabaseUnavailable, *_AWAY) as error:
                 log.warning("database away", conversation_id=self._id, reason=type(error).__name__)
             except Exception:

@@ -16,7 +16,7 @@ from openai.types.chat import ChatCompletionChunk
 
 from alicia.errors import ModelUnavailable
 from alicia.llm.assembly import Assembly
-from alicia.llm.failures import FAILURES, BrokenOffError, explain, retry_after, retryable
+from alicia.llm.failures import FAILURES, BrokenOffError, explain, retry_after, retryable, without_password
 from alicia.llm.messages import Delta, Finish, Message, TextDelta, Tool, wire_message, wire_tool
 from alicia.llm.window import find_window
 
@@ -57,6 +57,7 @@ class ChatModel:
         variables: str = "ALICIA_LLM",
     ) -> None:
         self.url = url
+        self._shown = without_password(url)
         self.model = model
         self._patience = patience or Patience()
         self._temperature = temperature
@@ -140,14 +141,14 @@ class ChatModel:
                     parts.append(delta.text)
                 elif isinstance(delta, Finish) and delta.reason == "length":
                     raise ModelUnavailable(
-                        f"The model at {self.url} did not end its JSON within {max_tokens} tokens."
+                        f"The model at {self._shown} did not end its JSON within {max_tokens} tokens."
                     )
         try:
             value = msgspec.json.decode(_unfenced("".join(parts)))
             jsonschema.validate(value, schema)
         except (msgspec.DecodeError, jsonschema.ValidationError) as error:
             raise ModelUnavailable(
-                f"The model {self.model!r} at {self.url} did not answer in the JSON that was asked for: "
+                f"The model {self.model!r} at {self._shown} did not answer in the JSON that was asked for: "
                 f"set {self._variables}_MODEL to one that can."
             ) from error
         return value

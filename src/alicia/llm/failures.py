@@ -50,11 +50,14 @@ def explain(
 
     Users read it, so neither the key nor a password in the address is in it, whatever the server said.
     """
-    text = _sentence(error, _without_password(url), model, variables)
-    return ModelUnavailable(text.replace(api_key, "…") if api_key else text)
+    reason, said = _sentence(error, without_password(url), model, variables), _said(error)
+    if api_key:
+        reason, said = reason.replace(api_key, "…"), said and said.replace(api_key, "…")
+    return ModelUnavailable(reason, said)
 
 
-def _without_password(url: str) -> str:
+def without_password(url: str) -> str:
+    """The address as it may be shown."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
@@ -72,30 +75,29 @@ def _sentence(error: Exception, url: str, model: str, variables: str) -> str:
         case BrokenOffError():
             return f"The model at {url} broke off in mid-answer: check its server's log, and ask again."
         case openai.APIError():
-            return f"The model at {url} failed in mid-answer: {_said(error)}"
+            return f"The model at {url} failed in mid-answer: check its server's log, and ask again."
         case _:
             return f"What answered at {url} is no OpenAI-compatible server: set {variables}_URL."
 
 
 def _status(error: openai.APIStatusError, url: str, model: str, variables: str) -> str:
-    said = _said(error)
     match error.status_code:
         case 401 | 403:
-            return f"The model server at {url} refused the key: set {variables}_API_KEY. It said: {said}"
+            return f"The model server at {url} refused the key: set {variables}_API_KEY."
         case 404:
-            return f"The server at {url} has no model {model!r}: set {variables}_MODEL. It said: {said}"
+            return f"The server at {url} has no model {model!r}: set {variables}_MODEL."
         case 429:
-            return (
-                f"The model server at {url} is busy or its quota is used up: try again later. It said: {said}"
-            )
+            return f"The model server at {url} is busy or its quota is used up: try again later."
         case 400 | 413 | 422:
-            return f"The model at {url} did not take the request. It said: {said}"
+            return f"The model at {url} did not take the request."
         case status:
-            return f"The model server at {url} failed ({status}): try again, or see its log. It said: {said}"
+            return f"The model server at {url} failed ({status}): try again, or see its log."
 
 
-def _said(error: openai.APIError) -> str:
-    """The server's own words, short and on one line."""
+def _said(error: Exception) -> str | None:
+    """The server's own words, short and on one line, if it was the server that failed."""
+    if not isinstance(error, openai.APIError) or isinstance(error, openai.APIConnectionError):
+        return None
     text = error.message
     if isinstance(error.body, dict):
         text = str(cast(dict[str, Any], error.body).get("message", text))

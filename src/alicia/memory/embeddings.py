@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import openai
 
 from alicia.errors import ModelUnavailable
+from alicia.llm.failures import without_password
 from alicia.storage.memories import DIMENSIONS, Embedding
 
 BATCH: Final = 64
@@ -35,7 +36,7 @@ class EmbeddingServer:
     def __init__(
         self, url: str, model: str, api_key: str | None = None, *, timeout: float = 10.0, retries: int = 1
     ) -> None:
-        self.url = url
+        self.url = without_password(url)
         self.model = model
         self._timeout = timeout
         self._client = openai.AsyncOpenAI(

@@ -78,7 +78,7 @@ class Decider:
                 prompt, schema=choice_schema(possible), max_tokens=MOST_TOKENS
             )
         except ModelUnavailable as error:
-            log.warning("no decision about tools", error=str(error))
+            log.warning("no decision about tools", reason=error.reason)
             return None
         if choice["tool"] == NONE:
             return None
