@@ -178,13 +178,12 @@ class Answers:
 
     async def _finish(self, answer: Answer) -> None:
         conversation_id = self._line.session.conversation_id
-        log.info("answer started", conversation_id=conversation_id, message_id=answer.id)
-        with tracing.turn(
-            "answer", answer.question.trace, conversation_id=conversation_id, message_id=answer.id
-        ):
+        both = {"conversation_id": conversation_id, "message_id": answer.id}
+        with tracing.turn("answer", answer.question.trace, **both):
+            log.info("answer started", **both)
             await answer.run()
+            log.info("answer ended", **both, status=answer.status)
         metrics.turns.labels(answer.status).inc()
-        log.info("answer ended", conversation_id=conversation_id, message_id=answer.id, status=answer.status)
         self._history.add(
             Turn(
                 id=answer.id,
