@@ -204,7 +204,8 @@ class ToolRounds:
         try:
             await self._line.emit(result_entry(conversation_id, use_id, outcome), *outcome.effects)
         except LocalProtocolError as error:
-            log.warning("tool result not storable", tool_use_id=use_id, reason=str(error)[:300])
+            cause = type(error.__cause__ or error).__name__
+            log.warning("tool result not storable", tool_use_id=use_id, reason=cause)
             outcome = failed(ErrorCode.TOOL_FAILED, "The tool's result cannot be stored.")
             await self._line.emit(result_entry(conversation_id, use_id, outcome))
         return outcome
