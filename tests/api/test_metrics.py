@@ -1,8 +1,11 @@
 """`/metrics`, as Prometheus reads it."""
 
+import secrets
+
 import httpx2
 from prometheus_client.parser import text_string_to_metric_families
 
+from alicia.api.measured import METHODS
 from support.callers import bearer
 
 
@@ -31,13 +34,17 @@ async def test_requests_are_counted_by_call_and_never_by_who_or_what(
     await anybody.get(talk, headers=bearer(f"not-{user}"))
     await anybody.get("/api/v1/me")
     await anybody.get(f"/{user}")
+    await anybody.request(f"X{secrets.token_hex(4)}", "/api/v1/me")
     after = await samples(anybody)
 
-    for call, status, more in (
-        ("/api/v1/conversations/{conversation_id}", "404", 2),
-        ("/api/v1/me", "401", 1),
-        ("other", "404", 1),
+    for method, call, status, more in (
+        ("GET", "/api/v1/conversations/{conversation_id}", "404", 2),
+        ("GET", "/api/v1/me", "401", 1),
+        ("GET", "other", "404", 1),
+        ("other", "other", "405", 1),
     ):
-        assert count(after, "GET", call, status) - count(before, "GET", call, status) == more
+        assert count(after, method, call, status) - count(before, method, call, status) == more
+    methods = {value for _, labels in after for name, value in labels if name == "method"}
+    assert methods <= {*METHODS, "other"}
     assert not any(user in value for _, labels in after for _, value in labels)
     assert ("alicia_pool_connections", frozenset({("state", "idle")})) in after
