@@ -1,6 +1,7 @@
 """What an operator sees of a turn: one trace, numbers, and logs that tell nothing of what was said."""
 
 import asyncio
+import json
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,12 +14,19 @@ from prometheus_client.parser import text_string_to_metric_families
 from alicia import ids
 from alicia.local import ports
 from alicia.protocol.envelope import decode
-from alicia.protocol.messages import AssistantSentence, AudioChunk, Configuration, StartAnswer, UserMessage
+from alicia.protocol.messages import (
+    AssistantSentence,
+    AudioChunk,
+    Configuration,
+    ErrorMessage,
+    StartAnswer,
+    UserMessage,
+)
 from alicia.storage.pool import Pool
 from alicia.telemetry import tracing
 from support.collector import Collector
 from support.device import Device, device
-from support.scripted import Cut, Script, Text, ToolCall
+from support.scripted import Cut, Fail, Script, Text, ToolCall
 from support.servers import LiveKitServer
 from support.speech import Person, age_of_wisdom
 from support.stack import Part, Stack
@@ -243,6 +251,24 @@ async def test_neither_logs_nor_traces_tell_what_was_said(
         assert all(word.encode() not in body for body in collector.bodies)
     for secret in (watched.livekit.api_secret, watched.database_url, watched.token(user)):
         assert secret not in said
+
+
+async def test_what_a_model_server_says_of_a_failure_is_told_to_the_user_and_not_to_the_log(
+    watched: Watched, user: str
+) -> None:
+    watched.model.reset()
+    watched.model.chat(Fail(400, "Cannot parse: How many quinces?"))
+    async with device(watched, user) as alone:
+        await ask(alone, "How many quinces?")
+        told = await alone.hears(ErrorMessage)
+    assert "It said: Cannot parse: How many quinces?" in told.message
+    (line,) = [
+        json.loads(each)
+        for each in watched.agent.log.read_text().splitlines()
+        if "model failed" in each and str(told.originating_id) in each
+    ]
+    assert "did not take the request" in line["reason"]
+    assert "quinces" not in watched.agent.log.read_text()
 
 
 async def test_a_spoken_turn_is_traced_from_what_was_heard_to_what_was_said_aloud(

@@ -266,7 +266,7 @@ class Answer:
 
     async def _tell_failure(self, error: ModelUnavailable) -> None:
         """Before the answer is closed: whoever follows it to its end then knows why it ended."""
-        log.warning("model failed", message_id=self.id, reason=str(error))
+        log.warning("model failed", message_id=self.id, reason=error.reason)
         metrics.model_errors.inc()
         reason = f"{error}".rstrip(".")
         await self._line.tell_all(
