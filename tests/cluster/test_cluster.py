@@ -19,7 +19,7 @@ from support.tables import journal, rows, unfinished
 pytestmark = [pytest.mark.timeout(300), pytest.mark.xdist_group("cluster")]
 
 TALKS = 4
-ROUNDS = 8
+ROUNDS = 10
 ANSWER = "One is here. Two is here. Three is here."
 
 
@@ -48,7 +48,8 @@ async def kill_one_of_each(server: Cluster, reached: asyncio.Queue[int]) -> None
     for kill in (
         lambda: server.agents[0].end(signal.SIGKILL),
         lambda: server.apis[0].end(signal.SIGKILL),
-        lambda: server.pgbouncer.send(signal.SIGKILL),
+        server.pgbouncer.kill,
+        server.redis.kill,
         lambda: server.nodes[0].process.send(signal.SIGKILL),
     ):
         for _ in range(TALKS + 2):

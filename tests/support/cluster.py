@@ -5,7 +5,7 @@ import configparser
 import os
 import secrets
 import signal
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -48,32 +48,12 @@ class Node(LiveKit):
         return deployed
 
 
-async def start_redis(home: Path) -> tuple[Process, int]:
-    """Redis as deployed, on a free port."""
-    port = ports.choose()
-    command = [str(PROGRAMS / "redis-server"), str(_redis_config(home, port))]
-    process = Process.start(command, log=home / "redis.log", folder=home)
-    await listening(port)
-    return process, port
+class Kept:
+    """A program that is started again whenever it ends, as systemd does."""
 
-
-class PgBouncer:
-    """PgBouncer as deployed, before the run's PostgreSQL, and started again whenever it ends.
-
-    That is what systemd does. Debian's 1.18 needs it: a cancel request at the wrong moment ends it.
-    """
-
-    def __init__(self, home: Path, postgres: PostgresServer) -> None:
-        self.port = ports.choose()
-        self._home = home
-        self._config = _pgbouncer_config(home, self.port, postgres)
-        self._process = self._start()
-
-    def _start(self) -> Process:
-        command = [str(PROGRAMS / "pgbouncer"), str(self._config)]
-        # It does not run as root.
-        identity = "namespace:1000" if os.geteuid() == 0 else "same"
-        return Process.start(command, log=self._home / "pgbouncer.log", folder=self._home, identity=identity)
+    def __init__(self, start: Callable[[], Process]) -> None:
+        self._start = start
+        self._process = start()
 
     async def keep(self) -> None:
         """Until cancelled."""
@@ -85,8 +65,27 @@ class PgBouncer:
         finally:
             await self._process.kill()
 
-    def send(self, number: signal.Signals) -> None:
-        self._process.send(number)
+    def kill(self) -> None:
+        self._process.send(signal.SIGKILL)
+
+
+def redis(home: Path, port: int) -> Kept:
+    """Redis as deployed."""
+    config = _redis_config(home, port)
+    command = [str(PROGRAMS / "redis-server"), str(config)]
+    return Kept(lambda: Process.start(command, log=home / "redis.log", folder=home))
+
+
+def pgbouncer(home: Path, port: int, postgres: PostgresServer) -> Kept:
+    """PgBouncer as deployed, before the run's PostgreSQL.
+
+    Debian's 1.18 needs to be started again: a cancel request at the wrong moment ends it.
+    """
+    config = _pgbouncer_config(home, port, postgres)
+    command = [str(PROGRAMS / "pgbouncer"), str(config)]
+    # It does not run as root.
+    identity = "namespace:1000" if os.geteuid() == 0 else "same"
+    return Kept(lambda: Process.start(command, log=home / "pgbouncer.log", folder=home, identity=identity))
 
 
 def _redis_config(home: Path, port: int) -> Path:
@@ -139,12 +138,12 @@ class Cluster:
 
     async def start(self, stack: AsyncExitStack) -> Self:
         stack.enter_context(self.model)
-        redis, redis_port = await start_redis(self.home / "redis")
-        stack.push_async_callback(redis.kill)
-        self.pgbouncer = PgBouncer(self.home / "pgbouncer", self._postgres)
-        keeping = asyncio.create_task(self.pgbouncer.keep())
-        stack.push_async_callback(_end, keeping)
-        await listening(self.pgbouncer.port)
+        redis_port, pgbouncer_port = ports.choose(), ports.choose()
+        self.redis = redis(self.home / "redis", redis_port)
+        self.pgbouncer = pgbouncer(self.home / "pgbouncer", pgbouncer_port, self._postgres)
+        for kept in (self.redis, self.pgbouncer):
+            stack.push_async_callback(_end, asyncio.create_task(kept.keep()))
+        await asyncio.gather(listening(redis_port), listening(pgbouncer_port))
         secret = secrets.token_urlsafe(32)
         for number in range(2):
             node = Node(self.home / f"livekit{number}", redis_port, "cluster", secret)
@@ -155,7 +154,7 @@ class Cluster:
             self.nodes.append(node)
         livekit = await stack.enter_async_context(balancer(*(node.port for node in self.nodes)))
         through = urlsplit(self._postgres.url("x"))._replace(path=self._database)
-        address = through.geturl().replace(f":{self._postgres.port}", f":{self.pgbouncer.port}")
+        address = through.geturl().replace(f":{self._postgres.port}", f":{pgbouncer_port}")
         self._settings = {
             "ALICIA_DATABASE_URL": address,
             "ALICIA_DATABASE_POOLER": "yes",
