@@ -225,6 +225,7 @@ def test_only_what_browsers_need_listens_beyond_the_machine() -> None:
     assert livekit()["bind_addresses"] == ["127.0.0.1"]
     rtc = livekit()["rtc"]
     assert not rtc["use_external_ip"], "servers of others would be asked"
+    assert rtc["stun_servers"] == ["127.0.0.1:9"], "browsers would ask servers of others"
     media = {f"{rtc['tcp_port']}:", f"{rtc['udp_port']}:"}
     for name, service in compose()["services"].items():
         for port in service.get("ports", []):

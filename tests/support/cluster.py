@@ -23,8 +23,8 @@ from support.servers import PostgresServer
 from support.stack import SECRET, Part
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-# Which address a node is reached at: deployed, NODE_IP says so; no test asks the servers of others.
-THIS_MACHINE = ("node_ip", "enable_loopback_candidate", "interfaces", "ips", "stun_servers")
+# Which address a node is reached at: deployed, NODE_IP says so.
+THIS_MACHINE = ("node_ip", "enable_loopback_candidate", "interfaces", "ips")
 PROGRAMS = platformdirs.user_cache_path("alicia") / "bin"
 
 
