@@ -163,6 +163,24 @@ async def test_who_speaks_into_an_answer_makes_her_silent_and_she_remembers_what
     assert 0 < len(heard) < len(LONG)
 
 
+async def test_who_switches_voice_off_and_on_again_hears_her_again(web: Stack, tmp_path: Path) -> None:
+    web.model.say(LONG, always=True)
+    async with launched(written(tmp_path, silence(60))) as browser:
+        context = await browser.new_context(permissions=["microphone"], service_workers="block")
+        tab = await Tab.open(context, web.url)
+        voice = tab.page.get_by_role("group", name="Voice")
+        for words in ("Count for me, please.", "Once more."):
+            await tab.click("Speak")
+            await expect(voice).to_contain_text("Listening…", timeout=30_000)
+            await tab.say(words)
+            # This state is told by the level of the sound that comes in.
+            await expect(voice).to_have_attribute("data-state", "speaking", timeout=30_000)
+            await tab.click("End", voice)
+            await expect(voice).to_have_count(0)
+        assert tab.faults == []
+        await context.close()
+
+
 def remembered(web: Stack) -> str:
     """What the model was told of its first answer when it was asked the second time."""
     asked = next(each for each in web.model.chats if "times" in each.user_text)
