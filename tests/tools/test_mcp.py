@@ -11,6 +11,7 @@ import msgspec
 import psutil
 import pytest
 import pytest_asyncio
+from structlog.testing import capture_logs
 
 from alicia.llm.messages import ToolCall
 from alicia.storage import tools as rows
@@ -214,6 +215,34 @@ async def test_a_server_at_a_private_address_is_not_spoken_to_unless_that_is_all
     (reason,) = refused.value.exceptions
     assert isinstance(reason, httpx2.ConnectError)
     assert "is a private address" in str(reason)
+
+
+async def test_a_server_that_talks_nonsense_is_logged_without_its_words_and_its_address() -> None:
+    again = asyncio.Queue[bytes]()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        again.put_nowait(await reader.readuntil(b"\r\n\r\n"))
+        body = b'{"jsonrpc": "2.0", "persimmon": 1}'
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n")
+        writer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        await writer.drain()
+        writer.close()
+
+    with capture_logs() as logged:
+        async with await asyncio.start_server(answer, "127.0.0.1", 0) as listening:
+            port = listening.sockets[0].getsockname()[1]
+            url = f"http://somebody:hunter2@127.0.0.1:{port}/mcp?key=hunter2"
+            serving = asyncio.create_task(
+                McpServer(HttpServer(name="odd", url=url, allow_private=True), QUICK).serve()
+            )
+            async with asyncio.timeout(PATIENCE):
+                while not any(line["event"] == "MCP server lost" for line in logged):
+                    await again.get()
+            serving.cancel()
+            await asyncio.wait([serving])
+    assert any(line["error"] == "MCPError" for line in logged)
+    assert "persimmon" not in str(logged)
+    assert "hunter2" not in str(logged)
 
 
 async def test_servers_that_never_come_up_do_not_hold_the_start() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import httpx2
 import msgspec
 import structlog
 
@@ -80,6 +81,9 @@ class McpServer:
             finally:
                 self._connection = None
                 self.up.clear()
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                # The SDK can end with an error of its own where it was cancelled.
+                raise asyncio.CancelledError
             refused = 0 if self._answered else refused + 1
             # One that comes up only to die again is no better than one that does not come up.
             brief = 0 if self._answered and time.monotonic() - began >= self._pace.settled else brief + 1
@@ -199,10 +203,11 @@ def _full_name(server: str, tool: str) -> str:
 
 
 def _cause(error: BaseException) -> str:
-    """The name of what went wrong first; groups of errors are opened."""
+    """What went wrong first, in words only where they quote neither addresses nor results."""
     while isinstance(error, BaseExceptionGroup) and error.exceptions:  # pyright: ignore[reportUnknownMemberType]
         error = error.exceptions[0]  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return f"{type(error).__name__}: {error}"[:300]  # pyright: ignore[reportUnknownArgumentType]
+    name = type(error).__name__  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    return f"{name}: {error}"[:300] if isinstance(error, OSError | httpx2.ConnectError) else name
 
 
 def _nothing() -> None:
