@@ -76,6 +76,15 @@ async def test_what_turns_out_otherwise_is_abandoned() -> None:
         await here.made[0].abandoned.wait()
 
 
+async def test_what_comes_to_nothing_is_abandoned() -> None:
+    async with table() as here:
+        here.guesses.suppose("What is", None)
+        await here.made[0].prepared.wait()
+        here.guesses.suppose(" ", None)
+        await here.made[0].abandoned.wait()
+        assert len(here.made) == 1
+
+
 async def test_a_better_guess_takes_the_place_of_the_last_and_the_same_is_not_made_twice() -> None:
     async with table() as here:
         for text in ("What is", "what is.", "What is tea"):

@@ -72,7 +72,7 @@ class Conversation:
             self._begin,
             self._line,
             self._history,
-            asked=lambda: self._afterwards.interrupt(),
+            asked=self._asked,
             reread=lambda: self._afterwards.reload(),
         )
         quiet = asyncio.Event()
@@ -170,6 +170,11 @@ class Conversation:
             except DatabaseUnavailable:
                 log.warning("lease not released", conversation_id=self.id)
 
+    def _asked(self) -> None:
+        """The model is wanted for a question: a guess at another is wrong, and learning can wait."""
+        self._guesses.drop()
+        self._afterwards.interrupt()
+
     # Taking the conversation on.
 
     async def _resume(self) -> None:
@@ -231,6 +236,7 @@ class Conversation:
             # Once more: until now a pause may have told again what was erased.
             erased = await self._services.ledger.pending_erasures(self.id)
             self._answers.forget(erased)
+            self._guesses.drop()
             await self._line.emit(Entry(Erasure(conversation_id=self.id, ids=erased)))
             await self._afterwards.reload()
 

@@ -46,10 +46,13 @@ class Guesses:
             await asyncio.Event().wait()
 
     def suppose(self, text: str, device: str | None) -> None:
-        """This is most likely all that is being said."""
-        if self._guess is not None and self._guess.words == _WORDS.findall(text.lower()):
+        """This is most likely all that is being said; without words, it was nothing."""
+        words = _WORDS.findall(text.lower())
+        if self._guess is not None and self._guess.words == words:
             return
         self.drop()
+        if not words:
+            return
         tip = self._history.tip()
         now = datetime.now(UTC)
         turn = Turn(id=ids.new(ids.MessageId), role="user", text=text, previous_id=tip, at=now)
@@ -74,7 +77,7 @@ class Guesses:
         return guess.answer
 
     def drop(self) -> None:
-        """It was wrong."""
+        """It was wrong, or what it follows is not what it was."""
         guess, self._guess = self._guess, None
         if guess is not None and guess.task is not None:
             guess.task.cancel()

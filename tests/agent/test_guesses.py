@@ -1,0 +1,50 @@
+"""Answers that are begun while somebody still speaks, and have no use any more before they have finished."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import httpx2
+
+from alicia.protocol.messages import UserMessage
+from support.device import Device, device
+from support.scripted import Request
+from support.speech import Person, age_of_wisdom, recorded
+from support.stack import Stack
+
+BREATH = bytes(2 * 16_000 * 6 // 10)
+"""0.6 s: long enough to be a turn's end, and too short for one whose last word is "my"."""
+
+
+@asynccontextmanager
+async def guessed(stack: Stack, user: str) -> AsyncGenerator[tuple[Device, UserMessage, Request]]:
+    """Somebody has written a message, says something, and talks on without an end while the model guesses."""
+    stack.model.hear("Remind me to call my")
+    stack.model.hold("Yes.", when="call my")
+    async with device(stack, user) as phone:
+        message = await phone.say("Hello.")
+        await phone.answered(message)
+        person = Person(phone.room)
+        await person.take_microphone()
+        await person.say(age_of_wisdom() + BREATH, recorded(19.0, 20.75) * 20)
+        yield phone, message, await stack.model.arrived(2)
+        assert not [each for each in phone.all(UserMessage) if each.audio_id is not None]
+        # What was said is heard in the end, and not in the midst of another test.
+        await person.drop_microphone()
+        await phone.answered(await phone.hears(UserMessage, lambda body: body.audio_id is not None))
+
+
+async def test_a_guess_gives_way_to_a_message_that_is_written(scripted_stack: Stack, user: str) -> None:
+    async with guessed(scripted_stack, user) as (phone, _, guess):
+        assert "call my" in guess.user_text
+        await phone.ask("Never mind.")
+        assert await guess.ended() == "left"
+
+
+async def test_a_guess_that_knows_what_is_erased_is_dropped(scripted_stack: Stack, user: str) -> None:
+    headers = {"Authorization": f"Bearer {scripted_stack.token(user)}"}
+    async with guessed(scripted_stack, user) as (phone, message, guess):
+        assert "Hello." in str(guess.messages)
+        async with httpx2.AsyncClient(base_url=f"{scripted_stack.url}/api/v1", headers=headers) as api:
+            gone = await api.delete(f"/conversations/{phone.id}/messages/{message.id}")
+        assert gone.status_code == 204
+        assert await guess.ended() == "left"
