@@ -26,14 +26,16 @@ FRAME_MS: Final = 50
 REAL_SPEECH: Final = 0.5
 """Seconds of voice over Alicia's own that make her wait, words or not: coughs and "mhm" are shorter."""
 AFTERWARDS: Final = 0.7
-"""Seconds of silence after a false alarm until she goes on: the words, if any, are known by then."""
+"""Seconds of silence after a false alarm until she goes on: the words, if any, are mostly known by then."""
+LOOK_AGAIN: Final = 0.1
+"""Seconds until it is asked again whether words that are being made out are known."""
 SILENCE: Final = rtc.AudioFrame(bytes(2 * RATE * FRAME_MS // 1000), RATE, 1, RATE * FRAME_MS // 1000)
 STALLED: Final = 0.3
 """Seconds without a frame after which a microphone counts as muted."""
 WORDLESS: Final = 6.0
-"""Seconds after speech when no words can come of it any more."""
+"""Seconds after speech when no words can come of it any more, unless a server is still at work on them."""
 FAREWELL: Final = 3.0
-"""Seconds that are listened on when a microphone has gone, so that the last turn ends."""
+"""Seconds that are listened on when a microphone has gone, and when the last words are known: a turn ends."""
 
 
 class Mind(Protocol):
@@ -57,7 +59,7 @@ class Mind(Protocol):
         ...
 
     def guess(self, text: str, device: str | None) -> None:
-        """This is what is said most likely, if nothing follows."""
+        """This is what is said most likely, if nothing follows; nothing, when it is empty."""
         ...
 
     async def interrupt(self) -> None:
@@ -169,13 +171,22 @@ class Ear(Agent):
                     for end in ends:
                         end.cancel()
                 if not broken.is_set():
-                    await asyncio.sleep(FAREWELL)
+                    await self._farewell()
                 telling.cancel()
         finally:
             self._set_timers()
             await session.aclose()
             await stream.aclose()
+        # Nothing that made her wait can tell any more that it was nothing.
+        self._mind.resume()
         return microphone.ended.is_set()
+
+    async def _farewell(self) -> None:
+        """Listen on until the last turn has ended."""
+        await asyncio.sleep(FAREWELL)
+        if self._listener.looking:
+            await self._listener.settled()
+            await asyncio.sleep(FAREWELL)
 
     async def _tell(self) -> None:
         """What is overheard is told in order, and only the newest of it."""
@@ -203,6 +214,8 @@ class Ear(Agent):
         if event.type == stt.SpeechEventType.FINAL_TRANSCRIPT:
             self._heard = text
         if not data.text:
+            if event.type == stt.SpeechEventType.FINAL_TRANSCRIPT:
+                self._fall_back()
             return
         if text != self._newest:
             self._newest, self._known_at = text, datetime.now(UTC)
@@ -213,19 +226,37 @@ class Ear(Agent):
         if event.type != stt.SpeechEventType.INTERIM_TRANSCRIPT:
             self._mind.guess(text, self._device)
 
+    def _fall_back(self) -> None:
+        """Nothing came of the newest words: only what was sure before them is said."""
+        self._newest = self._heard
+        self._has_words = bool(self._heard)
+        self._mind.guess(self._heard, self._device)
+
     def _state(self, event: UserStateChangedEvent) -> None:
         if event.new_state == "speaking":
             self._mind.stir()
             self._tape.start()
             self._set_timers((REAL_SPEECH, self._wait))
         else:
-            self._set_timers((AFTERWARDS, self._mind.resume), (WORDLESS, self._forget))
+            self._set_timers(
+                (AFTERWARDS, lambda: self._when_known(self._mind.resume)),
+                (WORDLESS, self._mind.resume),
+                (WORDLESS, lambda: self._when_known(self._forget)),
+            )
 
     def _set_timers(self, *timers: tuple[float, Callable[[], None]]) -> None:
         for timer in self._timers:
             timer.cancel()
         loop = asyncio.get_running_loop()
         self._timers = [loop.call_later(seconds, what) for seconds, what in timers]
+
+    def _when_known(self, what: Callable[[], None]) -> None:
+        """Do this as soon as no words are being made out."""
+        if self._listener.looking:
+            loop = asyncio.get_running_loop()
+            self._timers.append(loop.call_later(LOOK_AGAIN, self._when_known, what))
+        else:
+            what()
 
     def _wait(self) -> None:
         if self._mind.speaking:
@@ -256,6 +287,8 @@ class Ear(Agent):
             await asyncio.wait([self._interrupting])
         if text and not (self._mind.speaking and is_backchannel(text)):
             await self._mind.hear(utterance, recording)
+        else:
+            self._mind.guess("", self._device)
         raise StopResponse
 
     def _utterance(self, text: str, confidence: float | None = None, duration_ms: int = 0) -> Utterance:
@@ -274,6 +307,7 @@ class Ear(Agent):
     def _failed(self, event: ErrorEvent) -> None:
         error = getattr(event.error, "error", event.error)
         if isinstance(error, ModelUnavailable):
+            self._fall_back()
             self._tasks.create_task(self._mind.deaf(error))
         else:
             log.warning("ear failed", reason=repr(error))

@@ -47,15 +47,34 @@ class Listener(stt.STT[Literal["error"]]):
         self.recogniser = recogniser
         self.took = 0.0
         """Seconds that the newest text took to be recognised."""
+        self._looks = 0
+        self._settled = asyncio.Event()
+        self._settled.set()
         self._language = language
         self.probability = probability
 
     async def recognise(self, samples: Samples) -> Heard:
         began = time.perf_counter()
-        with span("transcription"):
-            heard = await self.recogniser.recognise(samples, self._language())
+        self._looks += 1
+        self._settled.clear()
+        try:
+            with span("transcription"):
+                heard = await self.recogniser.recognise(samples, self._language())
+        finally:
+            self._looks -= 1
+            if not self._looks:
+                self._settled.set()
         self.took = time.perf_counter() - began
         return heard
+
+    @property
+    def looking(self) -> bool:
+        """Whether words may still come of what was said: a server may take seconds for them."""
+        return not self._settled.is_set()
+
+    async def settled(self) -> None:
+        """Until no words are being made out."""
+        await self._settled.wait()
 
     @property
     def model(self) -> str:

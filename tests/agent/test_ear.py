@@ -1,0 +1,196 @@
+"""An ear by itself, at a real microphone: what it tells whom it hears for, and when."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+from livekit import rtc
+
+from alicia.agent.ear import FAREWELL, Ear
+from alicia.engine.talk import Utterance
+from alicia.errors import ModelUnavailable
+from alicia.speech.activity import Activity
+from alicia.speech.listener import Listener
+from alicia.speech.recogniser import Heard
+from alicia.speech.segments import RATE, Samples
+from support.rooms import participant
+from support.servers import LiveKitServer
+from support.speech import Person, age_of_wisdom
+
+PATIENCE = 30.0
+
+
+class Server:
+    """A server for speech that answers when and what the test says."""
+
+    model = "server"
+    quick = False
+    busy = False
+
+    def __init__(self) -> None:
+        self.answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    async def recognise(self, samples: Samples, language: str | None = None) -> Heard:
+        return Heard(await asyncio.shield(self.answer))
+
+
+class Fickle:
+    """A model that hears words in the beginning of what is said first, and in all of it something else."""
+
+    model = "fickle"
+    quick = True
+    busy = False
+
+    def __init__(self, first: str | ModelUnavailable) -> None:
+        self.first: str | ModelUnavailable | None = first
+
+    async def recognise(self, samples: Samples, language: str | None = None) -> Heard:
+        if self.first is None:
+            return Heard("These are words.")
+        if len(samples) < 1.2 * RATE:
+            return Heard("It was")
+        if isinstance(self.first, ModelUnavailable):
+            raise self.first
+        return Heard(self.first)
+
+
+class Watched(Listener):
+    """Notes that somebody has asked whether words may still come."""
+
+    def __init__(self, server: Server) -> None:
+        super().__init__(server, Activity)
+        self.asked = asyncio.Event()
+
+    @property
+    def looking(self) -> bool:
+        self.asked.set()
+        return super().looking
+
+
+class Notes:
+    """A mind that only writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.speaking = False
+        self.told: list[str] = []
+        self.recorded_ms = 0
+        self._changed = asyncio.Condition()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def _note(self, what: str) -> None:
+        self.told.append(what)
+        task = asyncio.create_task(self._notify())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _notify(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def hears(self, what: str, times: int = 1) -> None:
+        """Wait until it was told this so many times."""
+        async with self._changed:
+            told = self._changed.wait_for(lambda: self.told.count(what) >= times)
+            await asyncio.wait_for(told, PATIENCE)
+
+    def stir(self) -> None:
+        self._note("stir")
+
+    def pause(self) -> None:
+        self._note("pause")
+
+    def resume(self) -> None:
+        self._note("resume")
+
+    def guess(self, text: str, device: str | None) -> None:
+        self._note(f"guess {text}")
+
+    async def interrupt(self) -> None:
+        self._note("interrupt")
+
+    async def overhear(self, utterance: Utterance) -> None:
+        self._note(f"overhear {utterance.text}")
+
+    async def hear(self, utterance: Utterance, recording: bytes) -> None:
+        self.recorded_ms = utterance.duration_ms
+        self._note(f"hear {utterance.text}")
+
+    async def deaf(self, error: ModelUnavailable) -> None:
+        self._note("deaf")
+
+
+@asynccontextmanager
+async def listening(
+    livekit: LiveKitServer, listener: Listener, mind: Notes
+) -> AsyncGenerator[tuple[Ear, Person, asyncio.Task[bool]]]:
+    """An ear at the microphone of somebody else in a room."""
+    name = f"ear-{secrets.token_hex(4)}"
+    async with (
+        participant(livekit, name, "ada:phone") as phone,
+        participant(livekit, name, "agent") as agent,
+    ):
+        arrived: asyncio.Future[rtc.RemoteTrack] = asyncio.get_running_loop().create_future()
+        agent.room.on("track_subscribed", lambda track, *_: arrived.set_result(track))  # pyright: ignore
+        person = Person(phone)
+        await person.take_microphone()
+        track = await asyncio.wait_for(arrived, PATIENCE)
+        ear = Ear(track, "ada:phone", listener, mind)
+        running = agent.start(ear.run())
+        yield ear, person, running
+
+
+async def test_who_was_made_to_wait_goes_on_when_the_ear_breaks(livekit: LiveKitServer) -> None:
+    mind = Notes()
+    mind.speaking = True
+    async with listening(livekit, Listener(Server(), Activity), mind) as (ear, person, running):
+        await person.say(age_of_wisdom())
+        await mind.hears("pause")
+        await ear.session.aclose()  # pyright: ignore[reportUnknownMemberType]
+        assert await running is False
+    assert mind.told[-1] == "resume"
+
+
+async def test_she_waits_for_words_that_are_being_made_out(livekit: LiveKitServer) -> None:
+    server, mind = Server(), Notes()
+    listener = Watched(server)
+    mind.speaking = True
+    async with listening(livekit, listener, mind) as (_, person, _):
+        await person.say(age_of_wisdom())
+        await mind.hears("pause")
+        await asyncio.wait_for(listener.asked.wait(), PATIENCE)
+        assert "resume" not in mind.told
+        server.answer.set_result(" ")
+        await mind.hears("resume")
+    assert "interrupt" not in mind.told
+
+
+async def test_the_last_turn_is_heard_however_long_its_words_take(livekit: LiveKitServer) -> None:
+    server, mind = Server(), Notes()
+    async with listening(livekit, Listener(server, Activity), mind) as (ear, person, running):
+        await person.say(age_of_wisdom())
+        ear.end()
+        await asyncio.wait([running], timeout=FAREWELL + 1)
+        assert not running.done()
+        server.answer.set_result("It was the age of wisdom.")
+        assert await running
+    assert "hear It was the age of wisdom." in mind.told
+
+
+@pytest.mark.parametrize("nothing", ["", ModelUnavailable("Gone.")], ids=["empty", "failed"])
+async def test_words_that_come_to_nothing_leave_nothing(
+    livekit: LiveKitServer, monkeypatch: pytest.MonkeyPatch, nothing: str | ModelUnavailable
+) -> None:
+    monkeypatch.setattr("alicia.agent.ear.WORDLESS", 2.0)
+    model, mind = Fickle(nothing), Notes()
+    async with listening(livekit, Listener(model, Activity), mind) as (_, person, _):
+        await person.say(age_of_wisdom())
+        await mind.hears("overhear It was")
+        await mind.hears("guess ")
+        # The tape is left when she is told so the second time.
+        await mind.hears("resume", times=2)
+        model.first = None
+        await person.say(bytes(6 * RATE) + age_of_wisdom())
+        await mind.hears("hear These are words.")
+    assert mind.recorded_ms < 5_000
