@@ -170,6 +170,8 @@ async def test_the_next_sentence_is_made_while_the_last_one_is_heard(
 
     said = [each for each in phone.all(AssistantSentence) if each.previous_id == start.id]
     assert request.json["input"] == said[1].text.strip()
+    made = [each.json["input"] for each in scripted_stack.model.requests if each.route == "speech"]
+    assert made.count(said[0].text.strip()) == 1
     assert said[1].id not in heard
 
 
