@@ -112,6 +112,21 @@ it("Alicia is heard, and seen to speak until she has been silent for a while", a
   expect(around.played).toEqual([]);
 });
 
+it("who switches voice on anew does not see Alicia speak because she did before", async () => {
+  const around = new Around();
+  const voice = new Voice(around);
+  voice.join(around.link);
+  await voice.start();
+  around.hear(track("alicia"));
+  around.loud = 0.5;
+  await vi.advanceTimersByTimeAsync(150);
+  voice.stop();
+  around.loud = 0;
+  await voice.start();
+  await vi.advanceTimersByTimeAsync(150);
+  expect(voice.view()).toMatchObject({ state: "on", speaking: false });
+});
+
 it.each<Trouble>(["insecure", "refused", "missing", "busy"])("says when the microphone is %s, and can try again", async (trouble) => {
   const around = new Around();
   const voice = new Voice(around);

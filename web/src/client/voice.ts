@@ -154,6 +154,7 @@ export class Voice implements Speech {
   }
 
   #hear(track: MediaStreamTrack | undefined): void {
+    this.#loudAt = -Infinity;
     this.#alicia?.end();
     this.#alicia?.meter.close();
     this.#alicia = track && { meter: this.sound.meter(track), end: this.sound.play(track) };
