@@ -7,7 +7,7 @@ import httpx2
 
 from alicia.protocol.messages import UserMessage
 from support.device import Device, device
-from support.scripted import Request
+from support.scripted import Gate, Request, Script
 from support.speech import Person, age_of_wisdom, recorded
 from support.stack import Stack
 
@@ -18,7 +18,9 @@ BREATH = bytes(2 * 16_000 * 6 // 10)
 @asynccontextmanager
 async def guessed(stack: Stack, user: str) -> AsyncGenerator[tuple[Device, UserMessage, Request]]:
     """Somebody has written a message, says something, and talks on without an end while the model guesses."""
+    later = Gate()
     stack.model.hear("Remind me to call my")
+    stack.model.script("transcriptions", Script(later, "mother tomorrow."))
     stack.model.hold("Yes.", when="call my")
     async with device(stack, user) as phone:
         message = await phone.say("Hello.")
@@ -29,6 +31,7 @@ async def guessed(stack: Stack, user: str) -> AsyncGenerator[tuple[Device, UserM
         yield phone, message, await stack.model.arrived(2)
         assert not [each for each in phone.all(UserMessage) if each.audio_id is not None]
         # What was said is heard in the end, and not in the midst of another test.
+        later.open()
         await person.drop_microphone()
         await phone.answered(await phone.hears(UserMessage, lambda body: body.audio_id is not None))
 
