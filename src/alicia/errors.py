@@ -1,6 +1,7 @@
 """Errors that say whose fault it is and what to do about it."""
 
 from enum import IntEnum
+from urllib.parse import urlsplit
 
 
 class AliciaError(Exception):
@@ -83,3 +84,9 @@ class NotFound(AliciaError):
 
 class StandDown(AliciaError):
     """Another agent owns this conversation now: stop writing to it at once."""
+
+
+def without_password(url: str) -> str:
+    """The address as it may be shown."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()

@@ -310,4 +310,4 @@ class Ear(Agent):
             self._fall_back()
             self._tasks.create_task(self._mind.deaf(error))
         else:
-            log.warning("ear failed", reason=repr(error))
+            log.warning("ear failed", reason=type(error).__name__)

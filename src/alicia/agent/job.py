@@ -57,7 +57,8 @@ class Job:
         except* StandDown:
             log.info("conversation has another agent", conversation_id=conversation_id)
         except* rtc.ConnectError as group:
-            log.warning("room not joined", conversation_id=conversation_id, reason=str(group.exceptions[0]))
+            reason = type(group.exceptions[0]).__name__
+            log.warning("room not joined", conversation_id=conversation_id, reason=reason)
         finally:
             await bridge.aclose()
             await room.rtc.disconnect()

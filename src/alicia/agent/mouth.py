@@ -102,7 +102,7 @@ class Mouth:
                 publication = await self._room.local_participant.publish_track(track, options)
                 break
             except PublishTrackError as error:
-                log.warning("voice not published", reason=str(error))
+                log.warning("voice not published", reason=type(error).__name__)
                 await asyncio.sleep(AGAIN)
         self._track_sid = publication.sid
         with contextlib.suppress(TimeoutError):

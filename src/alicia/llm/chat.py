@@ -14,9 +14,9 @@ import openai
 import structlog
 from openai.types.chat import ChatCompletionChunk
 
-from alicia.errors import ModelUnavailable
+from alicia.errors import ModelUnavailable, without_password
 from alicia.llm.assembly import Assembly
-from alicia.llm.failures import FAILURES, BrokenOffError, explain, retry_after, retryable, without_password
+from alicia.llm.failures import FAILURES, BrokenOffError, explain, retry_after, retryable
 from alicia.llm.messages import Delta, Finish, Message, TextDelta, Tool, wire_message, wire_tool
 from alicia.llm.window import find_window
 

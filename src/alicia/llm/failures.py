@@ -2,12 +2,11 @@
 
 import re
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 import httpx2
 import openai
 
-from alicia.errors import ModelUnavailable
+from alicia.errors import ModelUnavailable, without_password
 
 _RETRYABLE = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 _SPACE = re.compile(r"\s+")
@@ -54,12 +53,6 @@ def explain(
     if api_key:
         reason, said = reason.replace(api_key, "…"), said and said.replace(api_key, "…")
     return ModelUnavailable(reason, said)
-
-
-def without_password(url: str) -> str:
-    """The address as it may be shown."""
-    parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def _sentence(error: Exception, url: str, model: str, variables: str) -> str:

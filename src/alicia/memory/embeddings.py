@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 
 import openai
 
-from alicia.errors import ModelUnavailable
-from alicia.llm.failures import without_password
+from alicia.errors import ModelUnavailable, without_password
 from alicia.storage.memories import DIMENSIONS, Embedding
 
 BATCH: Final = 64

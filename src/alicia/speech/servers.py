@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import msgspec
 import openai
 
+from alicia.errors import without_password
 from alicia.speech.failure import unavailable
 from alicia.speech.recogniser import Heard
 from alicia.speech.segments import RATE, Samples
@@ -40,7 +41,7 @@ class TranscriptionServer:
 
     def __init__(self, url: str, model: str | None, api_key: str | None = None) -> None:
         self.model = model or "whisper-1"
-        self._url = url
+        self._url = without_password(url)
         self._client = _client(url, api_key)
 
     async def aclose(self) -> None:
@@ -73,7 +74,7 @@ class SpeechServer:
     ) -> None:
         self.model = model or "tts-1"
         self._voice = voice or "alloy"
-        self._url = url
+        self._url = without_password(url)
         self._client = _client(url, api_key)
 
     async def aclose(self) -> None:
