@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from alicia.protocol.messages import AssistantSentence, Configuration, MemoryTrace
+from alicia.protocol.messages import AssistantSentence, Configuration, MemoryTrace, StartAnswer
 from alicia.storage.memories import memories, update_memory
 from alicia.storage.pool import Pool
 from alicia.storage.switch import switch_memory
@@ -144,6 +144,24 @@ async def test_a_question_in_another_conversation_gets_the_model_too(
         assert await thinking.ended() == "left"
         await stored(one)
     assert await known(pool, user) == ["The user lives in Porto."]
+
+
+async def test_who_was_answered_while_the_model_was_wanted_elsewhere_keeps_nobody_waiting(
+    stack: Stack, user: str
+) -> None:
+    stack.model.answer_json(PORTO, when=about(LEARNING, "in Porto"))
+    stack.model.answer_json(found("The user lives in Braga."), when=about(LEARNING, "in Braga"))
+    held = stack.model.hold("That takes a while.", when="the tallest")
+    async with device(stack, f"{user}-slow") as slow:
+        asked = await slow.say("What is the tallest mountain?")
+        await slow.hears(StartAnswer)
+        async with device(stack, user) as one, device(stack, f"{user}-2") as other:
+            await one.ask("I live in Porto.")
+            held.release_all()
+            await slow.answered(asked)
+            assert (await stored(one)).content == "The user lives in Porto."
+            await other.ask("I live in Braga.")
+            assert (await stored(other)).content == "The user lives in Braga."
 
 
 async def test_an_agent_that_dies_before_it_has_learned_leaves_it_to_the_next_one(

@@ -33,17 +33,13 @@ def test_a_question_ends_the_work_of_the_others_where_the_model_serves_one_at_a_
     assert other.put == put
 
 
-async def test_two_conversations_that_ask_in_turns_do_not_wait_for_each_other_for_ever() -> None:
+async def test_who_waits_for_the_others_looks_again_whenever_somebody_asks_or_is_answered() -> None:
     pauses, one, other = Pauses(one_by_one=True), Conversation(), Conversation()
-    pauses.asked(one)
     pauses.asked(other)
-    waiting = asyncio.create_task(pauses.until_free(one))
-    await asyncio.sleep(0)
-    assert not waiting.done()
-    pauses.answered(other)
-    await waiting
-    assert not pauses.free(other)
-    waiting = asyncio.create_task(pauses.until_free(other))
-    await asyncio.sleep(0)
-    pauses.answered(one)
-    await waiting
+    for happen, free in ((pauses.asked, False), (pauses.answered, False), (pauses.answered, True)):
+        waiting = asyncio.create_task(pauses.change())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        happen(other if free else one)
+        await waiting
+        assert pauses.free(one) is free

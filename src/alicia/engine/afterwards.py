@@ -134,10 +134,14 @@ class Afterwards:
             await self._idle.wait()
             await self._quiet.wait()
             self._pauses.answered(self)
-            await self._pauses.until_free(self)
+            if not self._pauses.free(self):
+                # Whoever asks here meanwhile must be counted as answered again, or all would wait for ever.
+                await self._pauses.change()
+                continue
             async with self._pausing:
-                # Somebody may have asked between the end of a wait and now.
+                # Somebody may have asked between the end of a wait and now, and may have been answered.
                 if self._idle.is_set() and self._quiet.is_set() and self._pauses.free(self):
+                    self._pauses.answered(self)
                     self._due.clear()
                     await self._pause()
 

@@ -29,6 +29,7 @@ class Pauses:
         """Somebody waits for an answer in this conversation."""
         if self._one_by_one:
             self._asking.add(where)
+            self._changed.set()
             for each in self._working - {where}:
                 each.put_off()
 
@@ -41,11 +42,10 @@ class Pauses:
         """Whether nobody waits for an answer in another conversation."""
         return not self._asking - {where}
 
-    async def until_free(self, where: Worker) -> None:
-        """Wait until nobody does."""
-        while not self.free(where):
-            self._changed.clear()
-            await self._changed.wait()
+    async def change(self) -> None:
+        """Wait until somebody asks or is answered in any of them."""
+        self._changed.clear()
+        await self._changed.wait()
 
     def begin(self, where: Worker) -> None:
         """Work begins in this conversation's pause."""
