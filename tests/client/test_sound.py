@@ -4,9 +4,12 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from livekit import rtc
+from livekit.rtc.participant import PublishTrackError
 
 from alicia.client import Conversation
 from alicia.client.sound import Sound
@@ -65,9 +68,29 @@ async def heard(livekit: LiveKitServer, room: str, sound: Sound) -> AsyncGenerat
     """Speak in a room where somebody listens."""
     async with participant(livekit, room, "agent") as agent, participant(livekit, room, "user:a") as user:
         listener = Person(agent)
-        await sound.enter(user.room)
+        sound.enter(user.room)
         yield listener
         await sound.leave()
+
+
+async def test_a_microphone_that_the_room_does_not_take_is_offered_again(
+    livekit: LiveKitServer, room: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish, refused = rtc.LocalParticipant.publish_track, list[str]()
+
+    async def refuse(each: rtc.LocalParticipant, *arguments: Any) -> rtc.LocalTrackPublication:
+        if each.identity == "user:a" and not refused:
+            refused.append(each.identity)
+            raise PublishTrackError("track publication timed out")
+        return await publish(each, *arguments)
+
+    monkeypatch.setattr(rtc.LocalParticipant, "publish_track", refuse)
+    sound = Sound()
+    async with heard(livekit, room, sound) as listener:
+        speaking = asyncio.create_task(sound.speak(wav(tone(20 * "."), 24_000), RATE))
+        await listener.hears_her()
+        await speaking
+    assert refused
 
 
 async def test_what_is_being_said_when_a_room_is_lost_goes_on_in_the_next_one(

@@ -107,7 +107,7 @@ class Driver:
         link = Link(self._inbox)
         await link.join(access)
         try:
-            await self.sound.enter(link.room)
+            self.sound.enter(link.room)
             self._give_up_at = None
             self._be_patient()
             while True:

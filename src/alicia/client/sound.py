@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from livekit import rtc
+from livekit.rtc.participant import PublishTrackError
 from livekit.rtc.room import EventTypes
 
 from alicia.client.closing import leave
@@ -21,6 +22,8 @@ FRAMES: Final = 50
 """Frames a second."""
 QUEUE_MS: Final = 100
 """How far the microphone may run ahead of its time."""
+AGAIN: Final = 1.0
+"""Seconds until publishing is tried again."""
 
 Speech: TypeAlias = bytes | str | PathLike[str] | AsyncIterable[bytes]
 """A WAV file or its bytes; or samples of 16 bits and one channel as they come."""
@@ -38,14 +41,14 @@ class Sound:
         self._ears: set[asyncio.Queue[bytes]] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def enter(self, room: rtc.Room) -> None:
+    def enter(self, room: rtc.Room) -> None:
         """Speak and listen in this room from now on."""
         self._room = room
         events: tuple[EventTypes, ...] = ("track_published", "track_subscribed")
         for event in events:
             room.on(event, self._noticed)  # pyright: ignore[reportUnknownMemberType]
         if self._rate:
-            await self._publish()
+            self._publish()
         self._look_around()
 
     async def leave(self) -> None:
@@ -59,12 +62,12 @@ class Sound:
         """Say this in real time; returns when the last of it is on its way."""
         rest = b""
         if isinstance(speech, AsyncIterable):
-            await self._take_microphone(rate)
+            self._take_microphone(rate)
             async for samples in speech:
                 rest = self._say(rest + samples)
         else:
             samples, rate = _read(speech)
-            await self._take_microphone(rate)
+            self._take_microphone(rate)
             rest = self._say(samples)
         if rest:
             self._words.put_nowait(rest)
@@ -89,24 +92,32 @@ class Sound:
             self._words.put_nowait(samples[start : start + size])
         return samples[whole:]
 
-    async def _take_microphone(self, rate: int) -> None:
+    def _take_microphone(self, rate: int) -> None:
         if self._rate not in (0, rate):
             raise AliciaError(f"This conversation is spoken in at {self._rate} samples a second, not {rate}.")
         if not self._rate:
             self._rate = rate
-            await self._publish()
+            self._publish()
 
-    async def _publish(self) -> None:
-        room = self._room
-        if room is None or self._source is not None:
+    def _publish(self) -> None:
+        if self._room is None or self._source is not None:
             return
-        self._source = source = rtc.AudioSource(self._rate, 1, queue_size_ms=QUEUE_MS)
+        self._source = rtc.AudioSource(self._rate, 1, queue_size_ms=QUEUE_MS)
+        self._start(self._speak_in(self._room, self._source, self._rate))
+
+    async def _speak_in(self, room: rtc.Room, source: rtc.AudioSource, rate: int) -> None:
         track = rtc.LocalAudioTrack.create_audio_track("microphone", source)
         options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
-        publication = await room.local_participant.publish_track(track, options)
+        while True:
+            try:
+                publication = await room.local_participant.publish_track(track, options)
+                break
+            except PublishTrackError:
+                # The room is just being lost, or found again.
+                await asyncio.sleep(AGAIN)
         heard = asyncio.Event()
         self._start(_wait_for_ears(publication, heard))
-        self._start(self._speak_all(source, self._rate, heard))
+        await self._speak_all(source, rate, heard)
 
     async def _speak_all(self, source: rtc.AudioSource, rate: int, heard: asyncio.Event) -> None:
         """A microphone is never off: between words there is silence, which tells that a turn is over.
