@@ -1,12 +1,13 @@
-"""A language model's server with sentences of even length, so that two programs wait for as much of them.
+"""A language model's server with even sentences, so that two programs wait for as much of them.
 
-A small model says now three words and now thirty before its first full stop, whoever asks. This stands
-between it and them: the words are the model's, as they come, and a full stop follows every sixth.
+A small model says now three words and now thirty before its first full stop, and now and then nothing that can be
+said at all, whoever asks. This stands between it and them: how long it reads and when each of its tokens comes is
+the model's own, but each token is the next word of a text with six words to the sentence.
 """
 
 import asyncio
+import itertools
 import json
-import re
 import threading
 import time
 from types import TracebackType
@@ -14,8 +15,10 @@ from typing import Any, Self
 
 from aiohttp import ClientSession, ClientTimeout, web
 
-WORDS = 6
-_STOPS = re.compile(r"[.!?:;…\n*#`]+")
+TEXT = (
+    "That is a good question indeed. There is more than one answer. Let me think about it now. "
+    "Some would say that it depends. Others would say the very opposite. I think that both are right."
+)
 _HOP = {"host", "content-length", "transfer-encoding", "content-encoding", "connection"}
 
 
@@ -87,26 +90,12 @@ class Sentences:
     """Of one answer."""
 
     def __init__(self) -> None:
-        self._words = 0
-        self._gap = True
-        """Whether what comes next begins a word, though no space may stand before it."""
+        self._words = itertools.cycle(f"{word} " for word in TEXT.split())
 
     def even(self, line: bytes) -> bytes:
-        """An event of the stream with the model's own stops taken out, and ours put in."""
+        """An event of the stream with the next word for its token."""
         event: dict[str, Any] = json.loads(line.removeprefix(b"data: "))
         for choice in event.get("choices", ()):
-            if text := choice.get("delta", {}).get("content"):
-                choice["delta"]["content"] = self._text(text)
+            if choice.get("delta", {}).get("content"):
+                choice["delta"]["content"] = next(self._words)
         return b"data: " + json.dumps(event).encode() + b"\n"
-
-    def _text(self, text: str) -> str:
-        text = _STOPS.sub(" ", text)
-        if not text.strip():
-            self._gap = True
-            return text[:1]
-        begins, self._gap = self._gap or text[0].isspace(), text[-1].isspace()
-        if begins:
-            self._words += 1
-            if self._words % WORDS == 1 and self._words > 1:
-                return ". " + text.strip().capitalize() + (" " if self._gap else "")
-        return text

@@ -7,7 +7,7 @@ from ../shared/data/speech where that exists, else from the speech model's wheel
 
     python bench/voice_turn.py [TURNS] [small|large|scripted]
 
-Both use the same language model: a local one whose sentences are made even (bench/even_model.py), or a
+Both use the same language model: a local one whose words are made even (bench/even_model.py), or a
 scripted one that takes 0.35 s for its first word and 0.06 s for each that follows, for machines on which a
 real one would drown everything else.
 
