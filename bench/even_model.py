@@ -1,8 +1,8 @@
 """A language model's server with even sentences, so that two programs wait for as much of them.
 
-A small model says now three words and now thirty before its first full stop, and now and then nothing that can be
-said at all, whoever asks. This stands between it and them: how long it reads and when each of its tokens comes is
-the model's own, but each token is the next word of a text with six words to the sentence.
+A small model says now three words and now thirty before its first full stop, and now and then nothing that
+can be said at all, whoever asks. This stands between it and them: how long it reads and when each of its
+tokens comes is the model's own, but each token is the next word of a text with six words to the sentence.
 """
 
 import asyncio
