@@ -5,6 +5,7 @@ Writes bench/results/soak.md. Run with `tests` and `bench` on PYTHONPATH.
 
 import argparse
 import asyncio
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,6 +15,11 @@ from support import links, soak
 RESULTS = Path(__file__).parents[1] / "bench" / "results" / "soak.md"
 ROWS = 30
 """Of the samples, so many are shown."""
+PROOF = (
+    "Of every conversation the log that a new device gets, and what each program had heard through all "
+    "its reloads, were the journal; messages, sentences, thoughts and uses of memories were the rows of "
+    "the journal, each once; every question had one whole answer; nothing was left unfinished."
+)
 
 
 def report(done: soak.Soak, minutes: float, refusal: str) -> str:
@@ -37,9 +43,7 @@ def report(done: soak.Soak, minutes: float, refusal: str) -> str:
         f"Killed, or cut for 1 to 12 seconds: {broken}.",
         *([f"Links were not cut: {refusal}."] if refusal else []),
         "",
-        "Of every conversation the log that a new device gets, and what each program had heard through all "
-        "its reloads, were the journal; messages, sentences, thoughts and uses of memories were the rows of "
-        "the journal, each once; every question had one whole answer; nothing was left unfinished.",
+        *(done.wrong or [PROOF]),
         "",
         f"PostgreSQL had {done.before} connections before, and {done.after} after.",
         "",
@@ -96,6 +100,8 @@ def main() -> None:
         done = asyncio.run(soak.run(Path(home), given.minutes * 60, talks=given.talks, seed=given.seed))
     text = report(done, given.minutes, refusal)
     print(text)
+    if done.wrong:
+        sys.exit("Not all is well:\n" + "\n".join(done.wrong))
     given.results.write_text(text, "utf-8")
 
 

@@ -58,11 +58,19 @@ def test_what_holds_more_and_more_is_not_flat() -> None:
 
 
 def test_what_grows_within_one_long_life_is_not_flat_though_it_was_restarted() -> None:
-    growing = [100.0 + number for number in range(18)]
-    verdict = judge(held(growing, growing), 360, margin=1)
+    growing = [100.0 + number for number in range(36)]
+    verdict = judge(held(growing, growing), 720, margin=1)
     assert verdict
-    assert verdict.last == pytest.approx(verdict.first, rel=0.1)
+    assert verdict.last == pytest.approx(verdict.first, rel=0.2)
     assert not verdict.flat
+
+
+def test_what_grows_only_until_everybody_was_met_is_flat() -> None:
+    settling = [100.0 + 8 * min(number, 12) for number in range(36)]
+    verdict = judge(held(settling, settling), 720, margin=1)
+    assert verdict
+    assert verdict.growth == pytest.approx(0, abs=1)
+    assert verdict.flat
 
 
 def test_too_little_tells_nothing() -> None:

@@ -7,8 +7,10 @@ from statistics import median
 
 WARM = 25.0
 """Seconds until a process that was just started has all it needs."""
-LONG = 120.0
-"""Seconds after which growth within one process can be told from noise."""
+SETTLED = 120.0
+"""Seconds until it has met everybody: each conversation, and each model that somebody may want."""
+LONG = 180.0
+"""Seconds after that in which growth within one process can be told from noise."""
 SLACK = 0.25
 """How much more, as a share, the last third of a run may hold than the first."""
 
@@ -49,7 +51,7 @@ def judge(points: Sequence[Point], seconds: float, margin: float) -> Verdict | N
     if not early or not late:
         return None
     first, last = median(early), median(late)
-    slope = _slope([[point for point in life if point in warm] for life in _lives(points)])
+    slope = _slope([[point for point in life if point.at - life[0].at >= SETTLED] for life in _lives(points)])
     growth = None if slope is None else slope * seconds
     return Verdict(first, last, growth, first * (1 + SLACK) + margin)
 
