@@ -13,7 +13,7 @@ from alicia.protocol.messages import (
     UserMessage,
 )
 from support.device import Device, device
-from support.speech import Person, a_cough, age_of_wisdom, recorded
+from support.speech import Person, a_cough, age_of_wisdom, begun, recorded
 from support.stack import Stack
 
 VOICE = ("streaming", "voice")
@@ -104,10 +104,7 @@ async def test_a_device_can_have_silence_while_the_text_goes_on(scripted_stack: 
     answer = scripted_stack.model.hold(LONG)
     async with device(scripted_stack, user, features=VOICE) as phone:
         person = Person(phone.room)
-        await phone.say("Count for me, please.")
-        start = await phone.hears(StartAnswer)
-        answer.release(10)
-        await person.hears_her()
+        start = await begun(phone, person, answer)
         await phone.submit(ControlStop(conversation_id=phone.id, target_id=start.id, stop_type="speech"))
         stop = await phone.hears(ControlStop)
         answer.release_all()
@@ -127,10 +124,7 @@ async def test_who_wants_no_more_written_hears_what_is_there(scripted_stack: Sta
     answer = scripted_stack.model.hold(LONG)
     async with device(scripted_stack, user, features=VOICE) as phone:
         person = Person(phone.room)
-        await phone.say("Count for me, please.")
-        start = await phone.hears(StartAnswer)
-        answer.release(10)
-        await person.hears_her()
+        start = await begun(phone, person, answer)
         await phone.submit(ControlStop(conversation_id=phone.id, target_id=start.id, stop_type="generation"))
         stop = await phone.hears(ControlStop)
         closing = await phone.closed(start.id)
@@ -181,10 +175,7 @@ async def test_what_was_heard_counts_though_she_waits_for_her_next_words(
     answer = scripted_stack.model.hold(LONG)
     async with device(scripted_stack, user, features=VOICE) as phone:
         person = Person(phone.room)
-        await phone.say("Count for me, please.")
-        start = await phone.hears(StartAnswer)
-        answer.release(10)
-        await person.hears_her()
+        start = await begun(phone, person, answer)
         await person.hears_silence()
         await phone.submit(ControlStop(conversation_id=phone.id, target_id=start.id, stop_type="all"))
         stop = await phone.hears(ControlStop)
@@ -222,10 +213,7 @@ async def test_who_had_silence_and_read_on_has_read_what_is_there(scripted_stack
     async with device(scripted_stack, user, features=VOICE) as phone:
         person = Person(phone.room)
         await person.take_microphone()
-        await phone.say("Count for me, please.")
-        start = await phone.hears(StartAnswer)
-        answer.release(10)
-        await person.hears_her()
+        start = await begun(phone, person, answer)
         await phone.submit(ControlStop(conversation_id=phone.id, target_id=start.id, stop_type="speech"))
         await phone.hears(ControlStop)
         await person.say(age_of_wisdom())

@@ -6,7 +6,6 @@ from alicia.protocol.messages import (
     AssistantSentence,
     AudioChunk,
     ControlStop,
-    StartAnswer,
     Transcription,
     UserMessage,
 )
@@ -14,7 +13,7 @@ from alicia.speech.moonshine import Moonshine
 from alicia.speech.sound import decode
 from alicia.storage.pool import Pool
 from support.device import device
-from support.speech import Person, age_of_wisdom, recorded
+from support.speech import Person, age_of_wisdom, begun, recorded
 from support.stack import Stack
 from support.tables import records
 
@@ -112,10 +111,7 @@ async def test_who_reloads_while_alicia_speaks_hears_the_rest_and_is_heard(
     scripted_stack.model.say("Four is even.", when="four")
     async with device(scripted_stack, user, features=VOICE) as phone:
         person = Person(phone.room)
-        await phone.say("Count for me, please.")
-        start = await phone.hears(StartAnswer)
-        answer.release(10)
-        await person.hears_her()
+        start = await begun(phone, person, answer)
     async with device(scripted_stack, user, phone.id, log=phone.log, features=VOICE) as again:
         person = Person(again.room)
         answer.release_all()

@@ -10,9 +10,12 @@ from pathlib import Path
 import numpy as np
 from livekit import rtc
 
+from alicia.protocol.messages import StartAnswer
 from alicia.speech.segments import RATE, Samples
 from alicia.speech.sound import decode
+from support.device import Device
 from support.rooms import Participant
+from support.scripted.script import Held
 
 FRAME = RATE // 50
 LOUD = 300
@@ -157,3 +160,12 @@ class Person:
 
 def _is_loud(samples: Samples) -> bool:
     return bool(np.abs(samples).max(initial=0) > LOUD)
+
+
+async def begun(phone: Device, person: Person, answer: Held) -> StartAnswer:
+    """Ask for an answer of which only the first sentence comes, and wait until that is heard."""
+    await phone.say("Count for me, please.")
+    start = await phone.hears(StartAnswer)
+    answer.release(10)
+    await person.hears_her()
+    return start
