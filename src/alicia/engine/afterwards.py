@@ -9,9 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
-import psycopg
 import structlog
-from psycopg_pool import PoolTimeout
 
 from alicia.engine.broadcast import PAUSE, Broadcast
 from alicia.engine.history import History
@@ -27,7 +25,7 @@ from alicia.memory.extraction import Completer
 from alicia.memory.learning import Lesson, Turn
 from alicia.storage.conversations import conversation, entitle
 from alicia.storage.lessons import Unlearned, mark_learned, unlearned
-from alicia.storage.pool import Pool
+from alicia.storage.pool import AWAY, Pool
 
 log = structlog.get_logger(__name__)
 
@@ -35,9 +33,6 @@ CAUGHT_UP: Final = 10
 """How many messages are learned from at most in one pause: what bursts of questions or a crash left over."""
 TRIES: Final = 3
 """How often the model may fail over one message, or find no title, before it is let be."""
-
-_AWAY: Final = (psycopg.OperationalError, PoolTimeout)
-"""What is raised when PostgreSQL, or the way to it, is gone."""
 
 
 class Afterwards:
@@ -94,7 +89,7 @@ class Afterwards:
         while True:
             try:
                 return await self._summary.load(self._owner)
-            except _AWAY:
+            except AWAY:
                 log.warning("database away", conversation_id=self._id)
                 await asyncio.sleep(PAUSE)
 
@@ -168,7 +163,7 @@ class Afterwards:
                 raise
             except ModelUnavailable as error:
                 log.warning("put off", conversation_id=self._id, reason=error.reason)
-            except (DatabaseUnavailable, *_AWAY) as error:
+            except (DatabaseUnavailable, *AWAY) as error:
                 log.warning("database away", conversation_id=self._id, reason=type(error).__name__)
             except Exception:
                 # Nothing that goes wrong here may take the conversation down with it.

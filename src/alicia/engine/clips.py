@@ -6,12 +6,14 @@ from typing import Final
 import structlog
 from msgspec.structs import replace
 
+from alicia.engine.broadcast import PAUSE
 from alicia.engine.services import Services
 from alicia.engine.talk import Talk, Utterance
 from alicia.errors import ErrorCode, ModelUnavailable, RemoteProtocolError
 from alicia.ids import AudioId
 from alicia.protocol.messages import AudioChunk
 from alicia.storage.audio import clip_sound
+from alicia.storage.pool import AWAY
 
 log = structlog.get_logger(__name__)
 
@@ -89,8 +91,7 @@ class Clips:
         sound = b"".join(self._parts.pop(audio_id, {}).values())
         self._ended.discard(audio_id)
         # The first parts may have been taken by another agent; what is not to be kept is only here.
-        async with self._services.pool.connection() as conn:
-            sound = await clip_sound(conn, audio_id) or sound
+        sound = await self._kept(audio_id) or sound
         if transcriber is None or not sound:
             return
         heard = await transcriber.transcribe(sound, self._talk.wishes.language)
@@ -110,3 +111,13 @@ class Clips:
             await self._talk.hear(utterance, b"")
         else:
             await self._talk.hear_nothing(utterance)
+
+    async def _kept(self, audio_id: AudioId) -> bytes | None:
+        """What is stored of a clip; a database that is away is waited for."""
+        while True:
+            try:
+                async with self._services.pool.connection() as conn:
+                    return await clip_sound(conn, audio_id)
+            except AWAY:
+                log.warning("database away", audio_id=audio_id)
+                await asyncio.sleep(PAUSE)

@@ -22,7 +22,7 @@ from alicia.protocol.envelope import Envelope, encode
 from alicia.protocol.messages import AudioChunk, Body, Map
 from alicia.protocol.session import AgentSession
 from alicia.storage.conversations import Conversation
-from alicia.storage.pool import Connection, Pool
+from alicia.storage.pool import AWAY, Connection, Pool
 from alicia.storage.rows import fetch_one
 from alicia.storage.wishes import wishes
 from alicia.telemetry.tracing import span
@@ -31,9 +31,6 @@ T = TypeVar("T")
 
 WRITERS = (messages, steps, sounds, notes)
 """The modules whose functions write the bodies; importing them registers these."""
-
-_AWAY = (psycopg.OperationalError, psycopg.InterfaceError)
-"""What psycopg raises when PostgreSQL, or the way to it, is gone."""
 
 
 class _Attempt(Struct):
@@ -220,7 +217,7 @@ class Ledger:
         try:
             async with self._pool.connection() as conn:
                 return await work(conn)
-        except _AWAY as error:
+        except AWAY as error:
             raise DatabaseUnavailable(f"PostgreSQL did not answer: {error}") from error
 
     async def _settle(self, session: AgentSession) -> None:
@@ -271,11 +268,11 @@ class Ledger:
                 raise _stand_down(attempt) from None
             except (psycopg.IntegrityError, psycopg.DataError) as error:
                 raise _unfit(error) from error
-            except _AWAY as error:
+            except AWAY as error:
                 if loop.time() + pause >= deadline:
                     raise DatabaseUnavailable(f"PostgreSQL did not answer: {error}") from error
                 # Connections that died with a server are found and replaced before they are tried in turn.
-                with suppress(*_AWAY):
+                with suppress(*AWAY):
                     await self._pool.check()
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, 1.0)

@@ -1,9 +1,9 @@
 """Connections to PostgreSQL."""
 
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, InterfaceError, OperationalError
 from psycopg.rows import TupleRow
 from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool
@@ -12,6 +12,9 @@ from alicia.storage.moments import UtcBinaryLoader, UtcLoader
 
 Connection: TypeAlias = AsyncConnection[TupleRow]
 Pool: TypeAlias = AsyncConnectionPool[Connection]
+
+AWAY: Final = (OperationalError, InterfaceError)
+"""What is raised when PostgreSQL, or the way to it, is gone; a pool's own errors are among these."""
 
 
 def make_pool(
