@@ -2,6 +2,7 @@
 
 import asyncio
 import difflib
+import math
 import time
 from collections.abc import Callable
 from typing import Final, Literal
@@ -13,6 +14,7 @@ from livekit.agents import APIConnectOptions, LanguageCode, stt, utils
 from livekit.agents.types import DEFAULT_API_CONNECT_OPTIONS, NOT_GIVEN, NotGivenOr
 
 from alicia.errors import ModelUnavailable
+from alicia.speech.failure import unavailable
 from alicia.speech.recogniser import Heard, Recogniser, credible, words
 from alicia.speech.segments import RATE, WINDOW, Edge, Samples, Segmenter
 from alicia.telemetry.tracing import span
@@ -24,6 +26,9 @@ SPARING: Final = 3.0
 """How many times longer than a look takes the next one is put off."""
 NO_WORD: Final = 2
 """So many windows of sound hold no word."""
+REST: Final = 1.0
+LONGEST_REST: Final = 60.0
+"""Seconds until a detector of voices that failed is replaced, at first and when it fails again and again."""
 
 Probability = Callable[[Samples], float]
 
@@ -136,14 +141,32 @@ class _Stream(stt.RecognizeStream):
             recognising.cancel()
 
     async def _listen(self) -> None:
-        segmenter = Segmenter(self._listener.probability())
+        """Follow what is said; while there is nothing that tells voices from silence, it is lost."""
+        segmenter: Segmenter | None = None
+        rest, deaf_until = REST, -math.inf
         async for item in self._input_ch:
-            if isinstance(item, rtc.AudioFrame):
-                for edge in segmenter.feed(np.frombuffer(item.data, np.int16)):
-                    self._heed(edge, segmenter)
-                self._glance(segmenter)
-            elif segmenter.speaking:
-                self._end(segmenter)
+            if time.monotonic() < deaf_until:
+                continue
+            try:
+                with unavailable("No voice can be told from silence", "restart the agent if that goes on"):
+                    segmenter = segmenter or Segmenter(self._listener.probability())
+                    self._follow(item, segmenter)
+            except ModelUnavailable as error:
+                if segmenter is not None and segmenter.speaking:
+                    self._end(segmenter)
+                segmenter, now = None, time.monotonic()
+                rest = REST if now - deaf_until > rest else min(2 * rest, LONGEST_REST)
+                deaf_until = now + rest
+                self._emit_error(error, recoverable=True)
+
+    def _follow(self, item: object, segmenter: Segmenter) -> None:
+        """Take in a piece of sound, or that a turn may be over."""
+        if isinstance(item, rtc.AudioFrame):
+            for edge in segmenter.feed(np.frombuffer(item.data, np.int16)):
+                self._heed(edge, segmenter)
+            self._glance(segmenter)
+        elif segmenter.speaking:
+            self._end(segmenter)
 
     def _heed(self, edge: Edge, segmenter: Segmenter) -> None:
         match edge:
