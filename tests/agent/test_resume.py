@@ -7,7 +7,7 @@ from alicia import ids
 from alicia.protocol.envelope import decode
 from alicia.protocol.messages import AssistantSentence, StartAnswer, UserMessage
 from alicia.storage.pool import Pool
-from support.device import Device, device
+from support.device import Device, device, knock
 from support.long_thought import long_thought
 from support.scripted import Reasoning, Script, Text
 from support.stack import Stack
@@ -103,3 +103,14 @@ def chained(each: Device) -> bool:
     """Whether every durable stanza names the one before it."""
     envelopes = [decode(data) for data in each.log]
     return all(later.previous_stanza_id == earlier.stanza_id for earlier, later in pairwise(envelopes))
+
+
+async def test_a_conversation_that_was_left_before_it_was_opened_is_opened_by_its_id(
+    stack: Stack, user: str, pool: Pool
+) -> None:
+    given = (await knock(stack, user))["conversationId"]
+    async with device(stack, user, given) as late:
+        await late.ask("Is it mine still?")
+        assert late.log == await journal(pool, late.id)
+    async with device(stack, user, given) as again:
+        await again.until(lambda: again.log == late.log)

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from livekit import api
@@ -13,9 +14,11 @@ from alicia.client.link import Link
 from alicia.local.livekit import LiveKit
 from alicia.protocol.envelope import Envelope, encode
 from alicia.protocol.messages import AssistantSentence, Configuration, StartAnswer, UserNote
+from alicia.storage.pool import make_pool
 from support.rooms import participant
 from support.servers import LiveKitServer
 from support.stack import Stack
+from support.tables import rows
 
 from .conftest import Connect, Journal, journal_of
 
@@ -223,6 +226,39 @@ async def test_a_conversation_begun_without_an_agent_gets_one_when_there_is_one(
         await asyncio.to_thread(lone_stack.start_agent)
         assert (await answer).endswith("Is anybody there?")
         assert conversation.state is State.ONLINE
+
+
+async def test_an_id_that_was_kept_before_an_agent_came_opens_the_conversation(
+    lone_stack: Stack, user: str, tmp_path: Path
+) -> None:
+    lone_stack.agent.end(9)
+    access: dict[str, Any] = {"token": lone_stack.token(user), "store": tmp_path / "store"}
+    async with alicia.connect(lone_stack.url, **access) as conversation:
+        kept = conversation.id
+        await until(conversation, State.OFFLINE)
+    await asyncio.to_thread(lone_stack.start_agent)
+    async with alicia.connect(lone_stack.url, kept, **access, preferences={"timeZone": "UTC"}) as again:
+        assert (await again.ask("Is anybody there?")).endswith("Is anybody there?")
+        assert again.id == kept
+    async with make_pool(lone_stack.database_url, max_size=1) as pool:
+        stored = await rows(pool, "SELECT id, user_id, preferences FROM alicia_conversations")
+    assert stored == [(kept, user, {"timeZone": "UTC"})]
+
+
+async def test_a_conversation_keeps_its_id_through_a_loss_before_it_is_opened(
+    lone_stack: Stack, user: str, tmp_path: Path
+) -> None:
+    lone_stack.agent.end(9)
+    async with alicia.connect(
+        lone_stack.url, token=lone_stack.token(user), store=tmp_path / "store"
+    ) as conversation:
+        kept = conversation.id
+        answer = conversation.ask("Is anybody there?")
+        await until(conversation, State.OFFLINE)
+        await throw_out(lone_stack, conversation)
+        await asyncio.to_thread(lone_stack.start_agent)
+        assert (await answer).endswith("Is anybody there?")
+        assert conversation.id == kept
 
 
 async def test_a_livekit_that_starts_again_is_joined_again(

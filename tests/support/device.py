@@ -168,7 +168,7 @@ class Device:
             await self.send(envelope)
 
 
-async def _knock(server: Server, user: str, conversation_id: str | None) -> dict[str, str]:
+async def knock(server: Server, user: str, conversation_id: str | None = None) -> dict[str, str]:
     """Ask to be let in, and again while the server says that it can't yet."""
     async with httpx2.AsyncClient(timeout=PATIENCE) as http, asyncio.timeout(PATIENCE):
         while True:
@@ -197,7 +197,7 @@ async def device(
 
     `log` is what the device held before; `from_head` asks for nothing old.
     """
-    door = await _knock(server, user, conversation_id)
+    door = await knock(server, user, conversation_id)
     room = rtc.Room()
     participant = Participant(room)
     await room.connect(door["url"], door["token"])

@@ -99,9 +99,7 @@ class Talker:
             if time.monotonic() >= until:
                 break
         await conversation.flush()
-        # A room in which no agent has heard anything yet is no conversation that could be opened again.
-        if self.asked or self.clips or self.heard:
-            self.id = conversation.id
+        self.id = conversation.id
 
     async def _listen(self, conversation: Conversation) -> None:
         async for event in conversation.events():

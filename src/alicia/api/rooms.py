@@ -11,6 +11,7 @@ import structlog
 from livekit import api
 from psycopg_pool import PoolTimeout
 
+from alicia.api.given_ids import GivenIds
 from alicia.errors import ConfigError
 
 log = structlog.get_logger(__name__)
@@ -22,6 +23,7 @@ DESERTED_SECONDS = 900
 DISPATCH_PATIENCE = 4.0
 """A dispatch younger than this may still be on its way to a worker."""
 WATCH_SECONDS = 2.0
+_AGENT = api.ParticipantInfo.Kind.AGENT
 
 
 class Rooms:
@@ -29,6 +31,8 @@ class Rooms:
 
     def __init__(self, url: str, api_key: str, api_secret: str, agent_name: str) -> None:
         self.url = url
+        self.given = GivenIds(api_secret)
+        """The names of new rooms, which are their conversations' ids."""
         self._agent_name = agent_name
         self._key, self._secret = api_key, api_secret
         self._livekit = api.LiveKitAPI(url, api_key, api_secret)
@@ -43,8 +47,11 @@ class Rooms:
         token = api.AccessToken(self._key, self._secret).with_identity(identity).with_grants(grants)
         return token.with_ttl(TOKEN_LIFE).to_jwt()
 
-    async def ensure(self, room: str, *, agent_is_alive: bool) -> None:
-        """Make the room if it isn't there, and dispatch an agent if none is in it or on its way."""
+    async def ensure(self, room: str, *, agent_is_alive: bool | None) -> None:
+        """Make the room if it isn't there, and dispatch an agent if none is in it or on its way.
+
+        `agent_is_alive` is None for a conversation that nobody has opened: its agent has no lease yet.
+        """
         if not await self._exists(room):
             self._asked[room] = time.monotonic()
             dispatch = api.RoomAgentDispatch(agent_name=self._agent_name)
@@ -55,7 +62,10 @@ class Rooms:
                 departure_timeout=DESERTED_SECONDS,
             )
             await self._livekit.room.create_room(request)
-        elif not agent_is_alive:
+            return
+        if agent_is_alive is None:
+            agent_is_alive = _AGENT in await self._kinds(room)
+        if not agent_is_alive:
             await self._dispatch(room)
 
     async def _exists(self, room: str) -> bool:
@@ -90,10 +100,13 @@ class Rooms:
 
     async def wants_agent(self, room: str, *, opened: bool) -> bool:
         """Whether a user waits there. In an opened conversation, an agent that has no lease is dead."""
+        kinds = await self._kinds(room)
+        waits = api.ParticipantInfo.Kind.STANDARD in kinds and (opened or _AGENT not in kinds)
+        return waits and await self._is_ours(room)
+
+    async def _kinds(self, room: str) -> set[api.ParticipantInfo.Kind]:
         answer = await self._livekit.room.list_participants(api.ListParticipantsRequest(room=room))
-        kinds = [participant.kind for participant in answer.participants]
-        agents = 0 if opened else kinds.count(api.ParticipantInfo.Kind.AGENT)
-        return api.ParticipantInfo.Kind.STANDARD in kinds and not agents and await self._is_ours(room)
+        return {participant.kind for participant in answer.participants}
 
     async def _is_ours(self, room: str) -> bool:
         """Several Alicias may share one LiveKit: a room that was given to another's agents is theirs."""

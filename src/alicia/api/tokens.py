@@ -49,19 +49,17 @@ class Token(Answer, frozen=True, kw_only=True):
     responses=documented(401, 404, 413, 422, 429, 503),
 )
 async def make_token(wanted: TokenRequest, user: User, shared: Shared) -> Token:
-    """A short-lived token for one room and one device. An agent is on its way into that room."""
+    """A short-lived token for one room and one device. An agent is on its way into that room.
+
+    A new conversation's id is good from then on, also if it was left before anything was stored in it.
+    """
     shared.limits.tokens.take(user)
     device = wanted.device or secrets.token_hex(6)
-    alive = False
     if wanted.conversation_id is None:
-        conversation_id = ids.new(ids.ConversationId)
+        conversation_id, alive = shared.rooms.given.make(user), False
     else:
         conversation_id = ids.parse(ids.ConversationId, wanted.conversation_id)
-        async with shared.pool.connection() as conn:
-            found = await conversation(conn, user, conversation_id)
-            if found is None or found.status == "deleted":
-                raise Problem(404, "There is no such conversation.")
-            alive = (await served(conn, [conversation_id]))[conversation_id]
+        alive = await _is_served(shared, user, conversation_id)
     await _ensure(shared, conversation_id, alive)
     identity = f"{user}:{device}"
     return Token(
@@ -73,7 +71,21 @@ async def make_token(wanted: TokenRequest, user: User, shared: Shared) -> Token:
     )
 
 
-async def _ensure(shared: Services, room: str, alive: bool) -> None:
+async def _is_served(shared: Services, user: str, conversation_id: ids.ConversationId) -> bool | None:
+    """Whether it has a living agent, None if nobody has opened it yet; Problem 404 if not this user's."""
+    async with shared.pool.connection() as conn:
+        leases = await served(conn, [conversation_id])
+        found = await conversation(conn, user, conversation_id)
+    if found is None:
+        there = conversation_id not in leases and shared.rooms.given.knows(user, conversation_id)
+    else:
+        there = found.status != "deleted"
+    if not there:
+        raise Problem(404, "There is no such conversation.")
+    return leases.get(conversation_id)
+
+
+async def _ensure(shared: Services, room: str, alive: bool | None) -> None:
     try:
         await shared.rooms.ensure(room, agent_is_alive=alive)
     except (api.TwirpError, aiohttp.ClientError, TimeoutError, OSError) as error:

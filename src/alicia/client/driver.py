@@ -35,7 +35,7 @@ class Driver:
     def __init__(self, door: Door, log_: Log, hub: Hub, device: str, settings: Map) -> None:
         self.state = State.CONNECTING
         self.conversation_id: str | None = log_.session.conversation_id or None
-        """Known as soon as the server has given it, and final once an agent has opened it."""
+        """Known as soon as the server has given it."""
         self.idle = asyncio.Event()
         """Set while the outbox is empty."""
         self.caught_up = asyncio.Event()
@@ -92,8 +92,7 @@ class Driver:
         return asyncio.get_running_loop().time()
 
     async def _knock(self) -> Access:
-        session = self._log.session
-        return await self._door.knock(session.conversation_id or None, self._device)
+        return await self._door.knock(self.conversation_id, self._device)
 
     async def _until(self, at: float | None) -> None:
         """Wait, and do nothing else than keep the disk up to date."""
@@ -223,8 +222,7 @@ class Driver:
         else:
             silent = "The agent does not answer." if link.agent else "No agent has come yet."
             self._change(State.OFFLINE, silent)
-        # For a conversation that no agent has opened yet the server would make another room.
-        if self._log.opened and (self._asking is None or self._asking.done()):
+        if self._asking is None or self._asking.done():
             self._asking = asyncio.create_task(self._ask_for_agent())
 
     async def _ask_for_agent(self) -> None:

@@ -321,8 +321,6 @@ class Conversation:
 
     async def _configure(self, user: str, device: Device, envelope: Envelope, body: Configuration) -> None:
         """Bring a device up to date: answer its Configuration, replay what it misses, state the head."""
-        if self._owner is None and body.conversation_id:
-            raise RemoteProtocolError(ErrorCode.NOT_FOUND, "this conversation does not exist here")
         if self._owner is None:
             await self._open(user, body)
         session, ledger, seen = self._line.session, self._services.ledger, body.last_sequence_seen
@@ -345,6 +343,8 @@ class Conversation:
 
     async def _open(self, user: str, body: Configuration) -> None:
         """A new conversation: its row, named like its room, belongs to whoever opened it."""
+        if body.conversation_id not in ("", self.id):
+            raise RemoteProtocolError(ErrorCode.NOT_FOUND, "this conversation does not exist here")
         try:
             row = await self._services.ledger.create(self.id, user, preferences=body.preferences)
         except NotFound:
