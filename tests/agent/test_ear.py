@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from livekit import rtc
+from livekit.agents import AgentSession
 
 from alicia.agent.ear import FAREWELL, Ear
 from alicia.engine.talk import Utterance
@@ -149,6 +150,25 @@ async def test_who_was_made_to_wait_goes_on_when_the_ear_breaks(livekit: LiveKit
         await mind.hears("pause")
         await ear.session.aclose()  # pyright: ignore[reportUnknownMemberType]
         assert await running is False
+    assert mind.told[-1] == "resume"
+
+
+@pytest.mark.parametrize("step", ["start", "aclose"])
+async def test_an_ear_that_fails_to_begin_or_to_end_ends_nothing_but_itself(
+    livekit: LiveKitServer, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    done = getattr(AgentSession, step)
+
+    async def fail(*args: object, **named: object) -> None:
+        await done(*args, **named)
+        raise RuntimeError(step)
+
+    mind = Notes()
+    monkeypatch.setattr(AgentSession, step, fail)
+    async with listening(livekit, Listener(Server(), Activity), mind) as (ear, _, running):
+        if step == "aclose":
+            ear.end()
+        assert await running is (step == "aclose")
     assert mind.told[-1] == "resume"
 
 

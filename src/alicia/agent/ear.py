@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from alicia import ids
 from alicia.agent.tape import RATE, Tape
 from alicia.engine.talk import Utterance
-from alicia.errors import ModelUnavailable
+from alicia.errors import ModelUnavailable, StandDown
 from alicia.speech.backchannel import is_backchannel
 from alicia.speech.listener import Listener
 from alicia.speech.turn_end import USUAL, heed
@@ -136,24 +136,24 @@ class Ear(Agent):
         self._ended.set()
 
     async def run(self) -> bool:
-        """Until the track ends; False if the session broke before that."""
+        """Until the track ends; False if something broke before that."""
+        try:
+            await self._listen()
+        except* StandDown:
+            raise
+        except* Exception:
+            # It may end this ear, but neither the others nor the voice.
+            log.exception("listening failed", track_sid=self._track.sid)
+        # Nothing that made her wait can tell any more that it was nothing.
+        self._mind.resume()
+        return self._ended.is_set()
+
+    async def _listen(self) -> None:
+        session = self._session()
         stream = rtc.AudioStream.from_track(
             track=self._track, sample_rate=RATE, num_channels=1, frame_size_ms=FRAME_MS
         )
         microphone = Microphone(stream, self._tape, self._ended)
-        session: AgentSession[None] = AgentSession(
-            stt=self._listener,
-            vad=inference.VAD(),
-            turn_handling={
-                "turn_detection": inference.TurnDetector(version="v1-mini"),
-                "endpointing": USUAL,
-                "interruption": {"mode": "vad", "resume_false_interruption": False},
-                "preemptive_generation": {"enabled": False},
-            },
-            aec_warmup_duration=None,
-            user_away_timeout=None,
-            session_close_transcript_timeout=0.0,
-        )
         session.input.audio = microphone
         session.on("user_state_changed", self._state)  # pyright: ignore[reportUnknownMemberType]
         session.on("error", self._failed)  # pyright: ignore[reportUnknownMemberType]
@@ -175,11 +175,25 @@ class Ear(Agent):
                 telling.cancel()
         finally:
             self._set_timers()
-            await session.aclose()
-            await stream.aclose()
-        # Nothing that made her wait can tell any more that it was nothing.
-        self._mind.resume()
-        return microphone.ended.is_set()
+            try:
+                await session.aclose()
+            finally:
+                await stream.aclose()
+
+    def _session(self) -> AgentSession[None]:
+        return AgentSession(
+            stt=self._listener,
+            vad=inference.VAD(),
+            turn_handling={
+                "turn_detection": inference.TurnDetector(version="v1-mini"),
+                "endpointing": USUAL,
+                "interruption": {"mode": "vad", "resume_false_interruption": False},
+                "preemptive_generation": {"enabled": False},
+            },
+            aec_warmup_duration=None,
+            user_away_timeout=None,
+            session_close_transcript_timeout=0.0,
+        )
 
     async def _farewell(self) -> None:
         """Listen on until the last turn has ended."""
