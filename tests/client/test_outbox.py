@@ -5,9 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
-from alicia.client import Event, State, StateChange
+import alicia
+from alicia import ids
+from alicia.client import Event, State, StateChange, store
+from alicia.protocol.envelope import Envelope, encode
 from alicia.protocol.messages import UserMessage
 from support.gateway import Gateway
 from support.stack import Stack
@@ -109,6 +114,46 @@ async def test_a_conversation_that_never_reached_the_server_is_opened_by_the_nex
                 if isinstance(event, UserMessage):
                     assert event.content == "Is anybody there?"
                     break
+
+
+async def test_what_was_asked_before_an_agent_came_belongs_to_the_id_that_was_given(
+    lone_stack: Stack, user: str, tmp_path: Path
+) -> None:
+    lone_stack.agent.end(9)
+    access: dict[str, Any] = {"token": lone_stack.token(user), "store": tmp_path / "store"}
+    async with alicia.connect(lone_stack.url, **access) as first:
+        first.ask("one")
+    async with alicia.connect(lone_stack.url, **access) as second:
+        assert second.id == first.id
+        second.ask("two")
+    await asyncio.to_thread(lone_stack.start_agent)
+    async with alicia.connect(lone_stack.url, first.id, **access, history=True) as third:
+        await third.flush()
+        await third.ask("three")
+        asked = [envelope.body for envelope in third.log if isinstance(envelope.body, UserMessage)]
+    assert [body.content for body in asked] == ["one", "two", "three"]
+
+
+async def test_a_program_in_which_nothing_was_asked_leaves_no_conversation_to_the_next(
+    connect: Connect,
+) -> None:
+    async with connect() as first:
+        pass
+    async with connect() as second:
+        assert second.id != first.id
+
+
+async def test_an_id_that_the_server_has_forgotten_keeps_nothing_from_being_sent(
+    stack: Stack, connect: Connect, tmp_path: Path
+) -> None:
+    forgotten = ids.new(ids.ConversationId)
+    body = UserMessage(conversation_id=forgotten, id=ids.new(ids.MessageId), content="Still here.")
+    with closing(store.Store.open(tmp_path / "store", stack.url, None)) as left:
+        left.save(store.State(device="phone", given=forgotten))
+        left.append(encode(Envelope(stanza_id=1, conversation_id=forgotten, type=body.CODE, body=body)))
+    async with connect() as conversation:
+        assert conversation.id not in (None, forgotten)
+        await conversation.flush()
 
 
 async def test_a_program_that_is_killed_after_sending_does_not_send_twice(

@@ -35,7 +35,7 @@ async def connect(
 
     A server that can't be reached is no error: what is sent waits. NotFound, Forbidden and StoreError are
     raised at once. Messages that an earlier program could not send before it ended go out first; with
-    no `conversation_id`, those of a conversation that never reached the server, which then is this one.
+    no `conversation_id`, those of a conversation that no agent has opened yet, which then is this one.
 
     `device` names this program among the user's; by default it has a name of its own for each conversation.
     `token` is the bearer token of a server that asks for one, or a function that gives a fresh one. `store`

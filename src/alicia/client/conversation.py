@@ -75,8 +75,7 @@ class Conversation:
     @property
     def id(self) -> ids.ConversationId | None:
         """The conversation's id; None only while a new one has not reached the server yet."""
-        known = self._log.session.conversation_id or self._driver.conversation_id
-        return ids.ConversationId(known) if known else None
+        return ids.ConversationId(self._log.id) if self._log.id else None
 
     @property
     def state(self) -> State:

@@ -12,7 +12,7 @@ from alicia.client.link import Arrival, Link, Packet, Signal
 from alicia.client.log import Log
 from alicia.client.pace import Pace
 from alicia.client.sound import Sound
-from alicia.errors import AliciaError
+from alicia.errors import AliciaError, NotFound
 from alicia.protocol.envelope import encode
 from alicia.protocol.messages import Map
 
@@ -34,8 +34,6 @@ class Driver:
 
     def __init__(self, door: Door, log_: Log, hub: Hub, device: str, settings: Map) -> None:
         self.state = State.CONNECTING
-        self.conversation_id: str | None = log_.session.conversation_id or None
-        """Known as soon as the server has given it."""
         self.idle = asyncio.Event()
         """Set while the outbox is empty."""
         self.caught_up = asyncio.Event()
@@ -63,19 +61,16 @@ class Driver:
     async def first_knock(self) -> Access | None:
         """Find out now whether the server lets us in at all; None if it can't be reached."""
         try:
-            access = await self._knock()
+            return await self._enter()
         except Unavailable as error:
             self._change(State.OFFLINE, str(error))
             return None
-        self.conversation_id = access.conversation_id
-        return access
 
     async def run(self, access: Access | None) -> None:
         """Until cancelled; raises what the server refuses for good. `access` is the first way in, if any."""
         while True:
             try:
-                access = access or await self._knock()
-                self.conversation_id = access.conversation_id
+                access = access or await self._enter()
                 began = self._now()
                 await self._stay(access)
                 # A room that throws us out again and again must not be stormed.
@@ -91,8 +86,19 @@ class Driver:
     def _now() -> float:
         return asyncio.get_running_loop().time()
 
+    async def _enter(self) -> Access:
+        try:
+            access = await self._knock()
+        except NotFound:
+            if self._log.opened:
+                raise
+            # The server has forgotten an id by which nobody has opened anything: another one does as well.
+            access = await self._door.knock(None, self._device)
+        self._log.give(access.conversation_id)
+        return access
+
     async def _knock(self) -> Access:
-        return await self._door.knock(self.conversation_id, self._device)
+        return await self._door.knock(self._log.id or None, self._device)
 
     async def _until(self, at: float | None) -> None:
         """Wait, and do nothing else than keep the disk up to date."""

@@ -39,6 +39,8 @@ class Log:
         self._configuration: Configuration | None = None
         kept = store.state
         known = ids.ConversationId(conversation_id or kept.conversation_id)
+        # One that nothing was written for may have become another program's.
+        self._given = kept.given if store.count() else ""
         self._draft = ids.new(ids.ConversationId)
         """Stands for the conversation's id in what is written before there is one."""
         self._drafts: list[tuple[Body, Map | None]] = []
@@ -58,6 +60,17 @@ class Log:
     def ask_for_head(self) -> None:
         """A Configuration is being sent: until it is answered nobody knows what there is."""
         self._head = None
+
+    @property
+    def id(self) -> str:
+        """The conversation's id, or the one that it will have; empty while the server has given none."""
+        return self.session.conversation_id or self._given
+
+    def give(self, conversation_id: str) -> None:
+        """The server has given an id, by which an agent will open the conversation, or has done so."""
+        if not self.opened and conversation_id != self._given:
+            self._given = conversation_id
+            self.save()
 
     @property
     def opened(self) -> bool:
@@ -163,6 +176,7 @@ class Log:
         state = State(
             device=self._store.state.device,
             conversation_id=self.session.conversation_id,
+            given=self._given,
             cursor=self._hub.handled_cursor(self.session.cursor),
             clock=self.session.clock,
         )

@@ -33,6 +33,8 @@ class State(msgspec.Struct, kw_only=True):
     device: str
     conversation_id: str = ""
     """Empty until an agent has opened the conversation."""
+    given: str = ""
+    """By which id an agent will open it."""
     cursor: int | None = None
     clock: int = 0
 
@@ -57,9 +59,22 @@ class Store:
         place = base / re.sub(r"[^a-z0-9.-]+", "_", server.lower().partition("://")[2])
         try:
             place.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if conversation_id is not None:
+                cls._name_given(place, conversation_id)
             return cls._pick(place, conversation_id or _NEW)
         except (OSError, sqlite3.Error) as error:
             raise StoreError(f"{place} can't keep the conversation's state: {error}") from error
+
+    @classmethod
+    def _name_given(cls, place: Path, conversation_id: str) -> None:
+        """What was written for this conversation before an agent had opened it belongs to it."""
+        for path in sorted(place.glob(f"{_NEW}.*sqlite3")):
+            store = cls._try(path, _NEW)
+            if store is None:
+                continue
+            if store.state.given == conversation_id:
+                store.rename(conversation_id)
+            store.close()
 
     @classmethod
     def _pick(cls, place: Path, name: str) -> Self:
