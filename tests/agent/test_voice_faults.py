@@ -30,7 +30,8 @@ VOICE = ("streaming", "voice")
 
 
 async def prefer(stack: Stack, user: str, phone: Device, **preferences: Any) -> None:
-    """Set the conversation's preferences, and wait until its agent has told of them."""
+    """Set the conversation's preferences, and wait until its agent has told of them, perhaps again."""
+    before = len(phone.heard)
     async with httpx2.AsyncClient() as http:
         answer = await http.patch(
             f"{stack.url}/api/v1/conversations/{phone.id}",
@@ -38,7 +39,12 @@ async def prefer(stack: Stack, user: str, phone: Device, **preferences: Any) -> 
             headers={"Authorization": f"Bearer {stack.token(user)}"},
         )
     assert answer.status_code == 200, answer.text
-    await phone.hears(Configuration, lambda body: body.preferences == preferences)
+
+    def told() -> bool:
+        bodies = [each.body for each in phone.heard[before:]]
+        return any(isinstance(body, Configuration) and body.preferences == preferences for body in bodies)
+
+    await phone.until(told)
 
 
 async def choose(stack: Stack, user: str, phone: Device, **settings: Any) -> None:
