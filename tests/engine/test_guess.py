@@ -40,7 +40,9 @@ class Table:
         self.history = History(lambda: 4096)
         self.history.add(Turn(id="am_1", role="user", text="Hello."))
         self.made: list[Begun] = []
+        self.foreseen: list[str] = []
         self.guesses = Guesses(self.history, self._make)
+        self.guesses.foresee = self.foreseen.append
 
     def _make(self, question: Question, history: History) -> Answer:
         self.made.append(Begun(question, history))
@@ -116,6 +118,27 @@ async def test_a_guess_is_no_part_of_the_history() -> None:
         assert here.guesses.take("What is coffee?") is not None
         here.history.add(Turn(id="am_3", role="user", text="What is cocoa?"))
         assert "Ada or Eva" not in here.history.prompt("am_3", [], NOON)[-1].content
+
+
+async def test_a_guess_that_came_to_nothing_is_not_foreseen_any_more() -> None:
+    async with table() as here:
+        here.guesses.suppose("What is tea?", None)
+        here.made[0].tell("A drink.")
+        here.guesses.suppose("", None)
+        here.made[0].tell("A hot drink.")
+        here.guesses.drop()
+    assert here.foreseen == ["A drink.", ""]
+
+
+async def test_what_was_foreseen_of_a_guess_stays_for_the_one_in_its_place() -> None:
+    async with table() as here:
+        here.guesses.suppose("What is", None)
+        here.made[0].tell("A drink.")
+        here.guesses.suppose("What is tea?", None)
+        here.made[1].tell("A drink.")
+        assert here.guesses.take("What is tea?") is not None
+        here.made[1].tell("A hot drink.")
+    assert here.foreseen == ["A drink.", "A drink.", "A hot drink."]
 
 
 async def test_nothing_is_left_running_when_the_conversation_ends() -> None:

@@ -36,7 +36,7 @@ class Guesses:
         self._history = history
         self._make = make
         self.foresee: Callable[[str], None] = lambda _: None
-        """Is told the first sentence of an answer that is only supposed."""
+        """Is told the first sentence of an answer that is only supposed; an empty one when it is dropped."""
         self._guess: _Guess | None = None
         self._tasks = asyncio.TaskGroup()
 
@@ -50,9 +50,10 @@ class Guesses:
         words = _WORDS.findall(text.lower())
         if self._guess is not None and self._guess.words == words:
             return
-        self.drop()
         if not words:
+            self.drop()
             return
+        self._leave()
         tip = self._history.tip()
         now = datetime.now(UTC)
         turn = Turn(id=ids.new(ids.MessageId), role="user", text=text, previous_id=tip, at=now)
@@ -61,7 +62,7 @@ class Guesses:
         )
         supposed = self._history.supposing(turn)
         guess = _Guess(text, tip, supposed, self._make(question, supposed))
-        guess.answer.foresee(self.foresee)
+        guess.answer.foresee(lambda sentence: self._foretell(guess, sentence))
         guess.task = self._tasks.create_task(self._prepare(guess))
         self._guess = guess
 
@@ -69,7 +70,7 @@ class Guesses:
         """The answer that was begun to what turns out to have been said, if that was guessed."""
         guess = self._guess
         if guess is None or guess.words != _WORDS.findall(text.lower()) or guess.tip != self._history.tip():
-            self.drop()
+            self._leave()
             return None
         guess.right.set()
         self._guess = None
@@ -77,10 +78,21 @@ class Guesses:
         return guess.answer
 
     def drop(self) -> None:
-        """It was wrong, or what it follows is not what it was."""
+        """It was nothing, or what it follows is not what it was: no sound is kept for it either."""
+        if self._guess is not None:
+            self._leave()
+            self.foresee("")
+
+    def _leave(self) -> None:
+        """Another takes its place, and may well begin with the same words."""
         guess, self._guess = self._guess, None
         if guess is not None and guess.task is not None:
             guess.task.cancel()
+
+    def _foretell(self, guess: _Guess, sentence: str) -> None:
+        # The model of a guess that was left may say something yet before it hears of that.
+        if guess is self._guess or guess.right.is_set():
+            self.foresee(sentence)
 
     async def _prepare(self, guess: _Guess) -> None:
         try:

@@ -57,7 +57,7 @@ class Voice(Protocol):
         ...
 
     def foresee(self, text: str, answer_id: MessageId | None = None) -> None:
-        """This is likely to be said next: its sound may be made, but not be heard yet.
+        """This is likely to be said next, or nothing is: its sound may be made, but not be heard yet.
 
         With `answer_id` it is sure: that answer begins so, as soon as it is stored.
         """
