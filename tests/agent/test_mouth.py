@@ -283,6 +283,26 @@ async def test_what_was_foreseen_wrongly_is_not_said() -> None:
         assert here.voice.asked == [FIVE.strip(), FOUR]
 
 
+async def test_no_sound_is_kept_of_what_is_no_longer_foreseen() -> None:
+    async with stage() as here:
+        here.mouth.foresee(FOUR)
+        await here.settled()
+        here.mouth.foresee("")
+        here.say(FOUR)
+        await here.track.sound(len(FOUR))
+        assert here.voice.asked == [FOUR, FOUR]
+
+
+async def test_a_language_that_is_chosen_in_mid_answer_holds_from_the_next_sentence_on() -> None:
+    async with stage() as here:
+        (first,) = here.say("It is 5 km.")
+        await here.settled()
+        here.mouth.settle(Wishes(language="de"), listening=True)
+        here.say(" Es sind 5 km.", answer_id=first.previous_id)
+        await here.settled()
+        assert here.voice.asked == ["It is 5 kilometres.", "Es sind 5 km."]
+
+
 async def test_nothing_is_foreseen_for_those_who_only_read_or_want_silence() -> None:
     async with stage() as here:
         (said,) = here.say(FOUR)

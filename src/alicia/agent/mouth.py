@@ -148,7 +148,10 @@ class Mouth:
             self._wanted.put_nowait((sentence, tracing.here()))
 
     def foresee(self, text: str, answer_id: MessageId | None = None) -> None:
-        """Make the sound of what is likely to be said first, or sure to be as this answer's beginning."""
+        """Make the sound of what is likely to be said first, or sure to be as this answer's beginning.
+
+        What was foreseen before is forgotten; without words, that is all.
+        """
         wanted = self._synthesiser.cheap if answer_id is None else answer_id != self._silenced
         if self._silent or not self._running or not wanted:
             return
@@ -242,8 +245,9 @@ class Mouth:
         while True:
             sentence, said_in = await self._wanted.get()
             if sentence.previous_id != self._answer_id:
-                self._answer_id, self._reader = sentence.previous_id, Reader(self._manner.language)
+                self._answer_id, self._reader = sentence.previous_id, Reader()
                 self._opening = True
+            self._reader.settle(self._manner.language)
             text = self._reader.read(sentence.text)
             if not text or sentence.previous_id == self._silenced:
                 continue

@@ -37,11 +37,15 @@ class Reader:
     """Reads the sentences of one answer in their order: a block of code or a table may span several."""
 
     def __init__(self, language: str | None = None) -> None:
+        self.settle(language)
+        self._in_code = False
+        self._in_table = False
+
+    def settle(self, language: str | None) -> None:
+        """Read in this language from now on."""
         code = (language or "en").split("-")[0].lower()
         self._language = code if code in _CODE_SHOWN else "en"
         self._measured = code
-        self._in_code = False
-        self._in_table = False
 
     def read(self, text: str) -> str:
         """The words to say for this sentence; empty when there is nothing in it to be said."""
