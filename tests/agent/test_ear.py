@@ -4,10 +4,12 @@ import asyncio
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from unittest.mock import Mock
 
 import pytest
 from livekit import rtc
 from livekit.agents import AgentSession
+from livekit.agents.job import _JobContextVar as job_context  # pyright: ignore[reportPrivateUsage]
 
 from alicia.agent.ear import FAREWELL, Ear
 from alicia.engine.talk import Utterance
@@ -170,6 +172,19 @@ async def test_an_ear_that_fails_to_begin_or_to_end_ends_nothing_but_itself(
             ear.end()
         assert await running is (step == "aclose")
     assert mind.told[-1] == "resume"
+
+
+async def test_a_job_keeps_nothing_of_a_microphone_that_is_gone(livekit: LiveKitServer) -> None:
+    job = Mock(_primary_agent_session=None)
+    mark = job_context.set(job)
+    try:
+        async with listening(livekit, Listener(Server(), Activity), Notes()) as (ear, _, running):
+            ear.end()
+            assert await running
+    finally:
+        job_context.reset(mark)
+    job.init_recording.assert_called()
+    job.add_shutdown_callback.assert_not_called()
 
 
 async def test_she_waits_for_words_that_are_being_made_out(livekit: LiveKitServer) -> None:

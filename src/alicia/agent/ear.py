@@ -154,6 +154,8 @@ class Ear(Agent):
             track=self._track, sample_rate=RATE, num_channels=1, frame_size_ms=FRAME_MS
         )
         microphone = Microphone(stream, self._tape, self._ended)
+        # Else the job keeps every session until the room is left, to close it then; `run` closes it.
+        session._job_context_cb_registered = True  # pyright: ignore[reportPrivateUsage]
         session.input.audio = microphone
         session.on("user_state_changed", self._state)  # pyright: ignore[reportUnknownMemberType]
         session.on("error", self._failed)  # pyright: ignore[reportUnknownMemberType]
