@@ -8,6 +8,7 @@ import json
 import random
 import time
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -250,18 +251,19 @@ async def run(home: Path, seconds: float, *, talks: int = 3, seed: int = 0) -> S
         await asyncio.to_thread(up.ready)
         server = Embedded(up)
         database_url = server.database_url
-        soak = Soak([Talker(number, home / f"device{number}") for number in range(talks)], seconds)
+        soak = Soak([Talker(number, str(home / f"device{number}")) for number in range(talks)], seconds)
+        running: set[int] = set()
         soak.before = await _connections(database_url)
         end, every = time.monotonic() + seconds, min(OFTEN, seconds / 20)
         async with asyncio.TaskGroup() as tasks:
             talking = [
-                tasks.create_task(talker.talk(server.url, random.Random(seed + talker.number), end))
+                tasks.create_task(talker.talk(server.url, random.Random(seed + talker.number), end, running))
                 for talker in soak.talkers
             ]
             trouble = Trouble(server, gateway, cables, seed)
             others = [
                 tasks.create_task(trouble.make(soak, every, end)),
-                tasks.create_task(_watch(soak, up, model, database_url, seconds / SAMPLES)),
+                tasks.create_task(_watch(soak, up, running, database_url, seconds / SAMPLES)),
             ]
             await asyncio.wait(talking)
             for task in others:
@@ -308,22 +310,29 @@ async def _connections(database_url: str) -> int:
         return int(count)
 
 
-async def _watch(soak: Soak, up: Up, model: ScriptedServer, database_url: str, every: float) -> None:
+async def _watch(soak: Soak, up: Up, running: set[int], database_url: str, every: float) -> None:
     """Note how much is held."""
     began = time.monotonic()
     while True:
         await asyncio.sleep(every)
-        # What the scripted model keeps for tests is no part of what is watched.
-        model.requests.clear()
         pids = await asyncio.to_thread(up.children)
-        pids |= {"Supervisor": up.process.pid, "Clients": psutil.Process().pid}
-        memory: dict[str, int] = {}
-        files: dict[str, int] = {}
-        for part, pid in pids.items():
-            with suppress(psutil.NoSuchProcess):
-                process = psutil.Process(pid)
-                memory[part], files[part] = process.memory_info().rss, process.num_fds()
+        pids["Supervisor"] = up.process.pid
+        held = {part: found for part, pid in pids.items() if any(found := _held([pid]))}
+        # Together, as if they were one that lives for ever.
+        pids["Programs"], held["Programs"] = 0, _held(running)
         with suppress(psycopg.OperationalError):
             connections = await _connections(database_url)
-            there = {part: pid for part, pid in pids.items() if part in files}
+            there = {part: pid for part, pid in pids.items() if part in held}
+            memory, files = ({part: found[which] for part, found in held.items()} for which in (0, 1))
             soak.samples.append(Sample(time.monotonic() - began, there, memory, files, connections))
+
+
+def _held(pids: Iterable[int]) -> tuple[int, int]:
+    """Bytes and open files of these processes together; of none, if they are gone."""
+    memory = files = 0
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(pid)
+            held = process.memory_info().rss, process.num_fds()
+            memory, files = memory + held[0], files + held[1]
+    return memory, files
