@@ -2,6 +2,8 @@
 
 import asyncio
 
+from livekit import rtc
+
 from alicia.protocol.messages import (
     AssistantSentence,
     AudioChunk,
@@ -47,18 +49,36 @@ async def test_two_devices_of_one_user_are_heard_each_by_itself(
         long, short = Person(phone.room), Person(laptop.room)
         await long.take_microphone()
         await short.take_microphone()
-        # Both at once, and the second has stopped long before the first.
-        await long.say(b"", recorded(19.0, 20.75) + recorded(19.0, 20.75))
-        await short.say(age_of_wisdom())
-        await phone.until(lambda: len(phone.all(UserMessage)) == 2)
-        await laptop.until(lambda: laptop.log == phone.log)
+        # Both at once, and the second has stopped long before the first, which is said without a pause.
+        first, second = await asyncio.gather(
+            long.be_heard(phone, 3 * recorded(19.0, 20.4)), short.be_heard(laptop, age_of_wisdom())
+        )
+        await phone.hears(Transcription, lambda each: each.final and each.id == second.id)
+        await laptop.hears(Transcription, lambda each: each.final and each.id == first.id)
 
-    heard = {each.id: each for each in phone.all(Transcription)}
-    kept = await records(pool, "SELECT * FROM alicia_audio WHERE id = ANY(%s)", list(heard))
-    seconds = sorted(len(decode(each["audio_data"])) / 16_000 for each in kept)
-    assert {each.text for each in heard.values()} == {"One of them.", "The other one."}
-    assert len({each.track_sid for each in heard.values()}) == 2
-    assert seconds[0] < 3.4 < seconds[1]
+    seconds: list[float] = []
+    for each in (first, second):
+        (kept,) = await records(pool, "SELECT * FROM alicia_audio WHERE id = %s", each.id)
+        seconds.append(len(decode(kept["audio_data"])) / 16_000)
+    assert {first.text, second.text} == {"One of them.", "The other one."}
+    assert first.track_sid != second.track_sid
+    assert seconds[0] > 3.4 > seconds[1]
+    assert all(one == other for one, other in zip(phone.log, laptop.log, strict=False))
+
+
+async def test_a_microphone_is_heard_again_when_its_link_was_lost(scripted_stack: Stack, user: str) -> None:
+    scripted_stack.model.hear("Before it.")
+    scripted_stack.model.hear("After it.")
+    async with device(scripted_stack, user) as phone:
+        person = Person(phone.room)
+        await person.take_microphone()
+        before = await person.be_heard(phone, age_of_wisdom())
+        await phone.room.room.simulate_scenario(rtc.SimulateScenarioKind.SIMULATE_FULL_RECONNECT)
+        await phone.until(lambda: phone.losses and not phone.cut_off)
+        after = await person.be_heard(phone, age_of_wisdom())
+
+    assert (before.text, after.text) == ("Before it.", "After it.")
+    assert before.track_sid != after.track_sid
 
 
 async def test_a_device_may_be_changed_for_another_while_it_is_on(scripted_stack: Stack, user: str) -> None:

@@ -12,7 +12,14 @@ from livekit import rtc
 from alicia import ids
 from alicia.protocol.client_session import NEW_CONVERSATION, ClientSession, Receipt
 from alicia.protocol.envelope import Envelope, decode, encode, split
-from alicia.protocol.messages import AssistantMessage, AssistantSentence, Body, StartAnswer, UserMessage
+from alicia.protocol.messages import (
+    Acknowledgement,
+    AssistantMessage,
+    AssistantSentence,
+    Body,
+    StartAnswer,
+    UserMessage,
+)
 from support.rooms import Participant
 
 B = TypeVar("B", bound=Body)
@@ -30,6 +37,8 @@ class Server(Protocol):
 
 PATIENCE = 30.0
 ASK_AGAIN = 0.25
+MENDING = 60.0
+"""Seconds until a lost link is there again: LiveKit tries to resume it for 15 s before it builds another."""
 
 
 class Device:
@@ -44,14 +53,55 @@ class Device:
         """Everything that came, duplicates and transient stanzas too."""
         self.received = 0
         """How many bytes came, from whomever."""
+        self.losses = 0
+        """How often its link was lost."""
+        self.cut_off = False
+        """Its link was lost, and it is not up to date again yet."""
         self._settings = settings
         self._changed = asyncio.Condition()
         room.room.on("participant_connected", self._joined)  # pyright: ignore[reportUnknownMemberType]
+        room.room.on("reconnecting", self._reconnecting)  # pyright: ignore[reportUnknownMemberType]
+        room.room.on("reconnected", self._reconnected)  # pyright: ignore[reportUnknownMemberType]
+        room.room.on("track_published", self._subscribe)  # pyright: ignore[reportUnknownMemberType]
+        self._subscribe()
 
     def _joined(self, other: rtc.RemoteParticipant) -> None:
         """A new agent knows nothing of this device yet."""
         if other.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT and self.heard:
             self.room.start(self.configure())
+
+    def _subscribe(self, *_: object) -> None:
+        """Hear the agents only: that another device listens does not tell that they hear a microphone."""
+        for identity in self.agents:
+            for publication in self.room.room.remote_participants[identity].track_publications.values():
+                if publication.track is None:
+                    publication.set_subscribed(True)
+
+    def _reconnecting(self) -> None:
+        self.losses += 1
+        self.cut_off = True
+        self.room.start(self._notify())
+
+    def _reconnected(self) -> None:
+        self._subscribe()
+        self.room.start(self._catch_up())
+
+    async def _notify(self) -> None:
+        async with self._changed:
+            self._changed.notify_all()
+
+    async def _catch_up(self) -> None:
+        """What was sent while the link was lost did not arrive: ask for it."""
+        count = len(self.heard)
+        await self.configure()
+
+        def is_up_to_date() -> bool:
+            heads = [each.body for each in self.heard[count:] if isinstance(each.body, Acknowledgement)]
+            return any(each.last_server_stanza_id >= (self.session.cursor or 0) for each in heads)
+
+        await self.until(is_up_to_date)
+        self.cut_off = False
+        await self._notify()
 
     @property
     def id(self) -> ids.ConversationId:
@@ -200,7 +250,7 @@ async def device(
     door = await knock(server, user, conversation_id)
     room = rtc.Room()
     participant = Participant(room)
-    await room.connect(door["url"], door["token"])
+    await room.connect(door["url"], door["token"], rtc.RoomOptions(auto_subscribe=False))
     try:
         await room.local_participant.set_attributes({"test": "1"})
         cursor = None if from_head else decode(log[-1]).stanza_id if log else 0

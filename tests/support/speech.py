@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from livekit import rtc
 
-from alicia.protocol.messages import StartAnswer
+from alicia.protocol.messages import StartAnswer, Transcription
 from alicia.speech.segments import RATE, Samples
 from alicia.speech.sound import decode
-from support.device import Device
+from support.device import MENDING, Device
 from support.rooms import Participant
 from support.scripted.script import Held
 
@@ -69,6 +69,11 @@ class Person:
         self._speaking: asyncio.Task[None] | None = None
         self.last_loud = 0.0
         """When there was sound the last time, on the clock for measurements."""
+        self._sids: set[str] = set()
+        """By which its microphones were known; a link that is built anew gives them new ones."""
+        self._listened_to = asyncio.Event()
+        participant.room.on("local_track_republished", self._republished)  # pyright: ignore[reportUnknownMemberType]
+        participant.room.on("local_track_subscribed", self._attended)  # pyright: ignore[reportUnknownMemberType]
         participant.room.on("track_subscribed", self._subscribed)  # pyright: ignore[reportUnknownMemberType]
         for other in participant.room.remote_participants.values():
             for publication in other.track_publications.values():
@@ -107,6 +112,28 @@ class Person:
             self._words.put_nowait((rest, asyncio.Event()))
         await said.wait()
 
+    async def be_heard(self, device: Device, pcm: bytes) -> Transcription:
+        """Speak and wait until that is written, as the device sees it.
+
+        Who sees that the link was lost says it again: nobody keeps the sound for which there is no link.
+        """
+        before = {each.id for each in device.all(Transcription)}
+        written: list[Transcription] = []
+
+        def is_written() -> bool:
+            said = (each for each in device.all(Transcription) if each.track_sid in self._sids)
+            written[:] = [each for each in said if each.id not in before]
+            return bool(written)
+
+        while not written:
+            losses = device.losses
+            await asyncio.wait_for(self._listened_to.wait(), PATIENCE)
+            await self.say(pcm)
+            await device.until(lambda then=losses: is_written() or device.losses > then)
+            # What was heard after all is known when the device is up to date.
+            await device.until(lambda: is_written() or not device.cut_off, MENDING)
+        return written[0]
+
     @property
     def heard(self) -> Samples:
         """All that came from Alicia's track."""
@@ -144,6 +171,14 @@ class Person:
                 await asyncio.sleep(max(0.0, began + count * 0.02 - time.monotonic()))
             if said is not None:
                 said.set()
+
+    def _republished(self, publication: rtc.LocalTrackPublication, former: str) -> None:
+        self._sids |= {publication.sid, former}
+        self._listened_to.clear()
+
+    def _attended(self, track: rtc.Track) -> None:
+        self._sids.add(track.sid)
+        self._listened_to.set()
 
     def _subscribed(self, track: rtc.Track, *_: object) -> None:
         if track.kind == rtc.TrackKind.KIND_AUDIO:
