@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 from livekit import rtc
-from livekit.agents import AgentSession
+from livekit.agents import AgentSession, llm
 from livekit.agents.job import _JobContextVar as job_context  # pyright: ignore[reportPrivateUsage]
 
 from alicia.agent.ear import FAREWELL, Ear
@@ -37,6 +37,24 @@ class Server:
 
     async def recognise(self, samples: Samples, language: str | None = None) -> Heard:
         return Heard(await asyncio.shield(self.answer))
+
+
+class Halting(Server):
+    """One that knows the first words at once."""
+
+    def __init__(self, first: str) -> None:
+        super().__init__()
+        self._first: str | None = first
+
+    def answer_with(self, last: str | ModelUnavailable) -> None:
+        if isinstance(last, ModelUnavailable):
+            self.answer.set_exception(last)
+        else:
+            self.answer.set_result(last)
+
+    async def recognise(self, samples: Samples, language: str | None = None) -> Heard:
+        first, self._first = self._first, None
+        return await super().recognise(samples, language) if first is None else Heard(first)
 
 
 class Fickle:
@@ -229,3 +247,27 @@ async def test_words_that_come_to_nothing_leave_nothing(
         await person.say(bytes(6 * RATE) + age_of_wisdom())
         await mind.hears("hear These are words.")
     assert mind.recorded_ms < 5_000
+
+
+@pytest.mark.parametrize(
+    "last", ["mother tomorrow.", "", ModelUnavailable("Gone.")], ids=["words", "nothing", "failed"]
+)
+async def test_a_turn_waits_for_its_last_words_however_long_they_take(
+    livekit: LiveKitServer, monkeypatch: pytest.MonkeyPatch, last: str | ModelUnavailable
+) -> None:
+    ended, end = asyncio.Event(), Ear.on_user_turn_completed
+
+    async def note_end(ear: Ear, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage) -> None:
+        ended.set()
+        await end(ear, turn_ctx, new_message)
+
+    monkeypatch.setattr(Ear, "on_user_turn_completed", note_end)
+    server, mind = Halting("Remind me to call my"), Notes()
+    async with listening(livekit, Listener(server, Activity), mind) as (_, person, _):
+        await person.say(age_of_wisdom() + bytes(2 * RATE * 6 // 10) + age_of_wisdom())
+        await asyncio.wait_for(ended.wait(), PATIENCE)
+        server.answer_with(last)
+        whole = f"Remind me to call my {'' if isinstance(last, ModelUnavailable) else last}".strip()
+        await mind.hears(f"hear {whole}")
+    assert [each for each in mind.told if each.startswith("hear")] == [f"hear {whole}"]
+    assert mind.recorded_ms > 3_500

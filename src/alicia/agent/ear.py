@@ -126,6 +126,8 @@ class Ear(Agent):
         self._known_at: datetime | None = None
         self._language: str | None = None
         self._has_words = False
+        self._early = ""
+        """What is sure of a turn that has ended before its last words were known."""
         self._interrupting: asyncio.Task[None] | None = None
         self._timers: list[asyncio.TimerHandle] = []
         self._overheard: asyncio.Queue[Utterance] = asyncio.Queue()
@@ -174,6 +176,8 @@ class Ear(Agent):
                         end.cancel()
                 if not broken.is_set():
                     await self._farewell()
+                if self._early:
+                    await self._conclude(self._early)
                 telling.cancel()
         finally:
             self._set_timers()
@@ -247,6 +251,9 @@ class Ear(Agent):
         self._newest = self._heard
         self._has_words = bool(self._heard)
         self._mind.guess(self._heard, self._device)
+        if self._early and not self._listener.concluding:
+            early, self._early = self._early, ""
+            self._tasks.create_task(self._conclude(early))
 
     def _state(self, event: UserStateChangedEvent) -> None:
         if event.new_state == "speaking":
@@ -288,14 +295,22 @@ class Ear(Agent):
             self._interrupting = self._tasks.create_task(self._mind.interrupt())
 
     async def on_user_turn_completed(self, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage) -> None:
-        text = (new_message.text_content or "").strip()
-        confidence = new_message.transcript_confidence
+        text = f"{self._early} {(new_message.text_content or '').strip()}".strip()
+        if self._listener.concluding:
+            # The session does not wait for words that are still being made out, but they belong to this turn.
+            self._early = text
+        else:
+            await self._conclude(text, new_message.transcript_confidence)
+        raise StopResponse
+
+    async def _conclude(self, text: str, confidence: float | None = None) -> None:
+        """All of a turn is known."""
         sure_at = datetime.now(UTC)
         recording, duration_ms = self._tape.take()
         utterance = replace(
             self._utterance(text, confidence or None, duration_ms), known_at=self._known_at, sure_at=sure_at
         )
-        self._heard = self._newest = ""
+        self._heard = self._newest = self._early = ""
         self._has_words, self._audio_id = False, ids.new(ids.AudioId)
         while not self._overheard.empty():
             self._overheard.get_nowait()
@@ -305,7 +320,6 @@ class Ear(Agent):
             await self._mind.hear(utterance, recording)
         else:
             self._mind.guess("", self._device)
-        raise StopResponse
 
     def _utterance(self, text: str, confidence: float | None = None, duration_ms: int = 0) -> Utterance:
         return Utterance(

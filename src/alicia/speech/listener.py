@@ -52,6 +52,8 @@ class Listener(stt.STT[Literal["error"]]):
         self.recogniser = recogniser
         self.took = 0.0
         """Seconds that the newest text took to be recognised."""
+        self.concluding = 0
+        """How many pieces of speech have ended of which the words are not known yet."""
         self._looks = 0
         self._settled = asyncio.Event()
         self._settled.set()
@@ -188,6 +190,7 @@ class _Stream(stt.RecognizeStream):
             self._look(stt.SpeechEventType.INTERIM_TRANSCRIPT, segmenter.segment, segmenter.voiced)
 
     def _end(self, segmenter: Segmenter) -> None:
+        self._listener.concluding += 1
         self._look(stt.SpeechEventType.FINAL_TRANSCRIPT, segmenter.take(), segmenter.voiced)
 
     def _look(self, kind: stt.SpeechEventType, samples: Samples, voiced: int) -> None:
@@ -209,7 +212,11 @@ class _Stream(stt.RecognizeStream):
             self._looks.task_done()
 
     async def _recognise(self, look: _Look) -> None:
-        heard = await self._heard(look)
+        try:
+            heard = await self._heard(look)
+        finally:
+            if look.kind is stt.SpeechEventType.FINAL_TRANSCRIPT:
+                self._listener.concluding -= 1
         if not credible(heard.text, look.seconds):
             heard = Heard("", heard.confidence, heard.language)
         kind = look.kind
