@@ -1,7 +1,9 @@
 """Leaving a LiveKit room without a panic."""
 
 import asyncio
+import atexit
 import contextlib
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +11,17 @@ from livekit import rtc
 from livekit.rtc.participant import UnpublishTrackError
 
 _PATIENCE = 5.0
+_LAST_WORDS = 0.1
+
+
+@atexit.register
+def _hear_the_last_words() -> None:
+    """Give threads of the SDK that are just calling Python the time to come back.
+
+    They are ended by an interpreter that ends, which makes the SDK abort the process. Its own farewell, which
+    is registered when the first room is made and so runs before this, lets no new ones begin.
+    """
+    time.sleep(_LAST_WORDS)
 
 
 async def leave(
