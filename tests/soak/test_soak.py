@@ -73,5 +73,13 @@ def test_what_grows_only_until_everybody_was_met_is_flat() -> None:
     assert verdict.flat
 
 
+def test_what_grows_in_steps_that_end_is_flat_but_not_what_goes_on() -> None:
+    steps = [10.0] * 20 + [14.0] * 16
+    for life, flat in ((steps, True), ([10.0 + number for number in range(36)], False)):
+        verdict = judge(held(life, life, life), 1080, margin=4, in_steps=True)
+        assert verdict
+        assert verdict.flat == flat
+
+
 def test_too_little_tells_nothing() -> None:
     assert judge([], 60, margin=1) is None

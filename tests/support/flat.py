@@ -27,7 +27,7 @@ class Point:
 @dataclass(frozen=True)
 class Verdict:
     """`first` and `last` are what is held in the first and last third; `growth` is that of the longest lives,
-    over the whole run."""
+    over the whole run or, of what grows in steps, over the longest of them."""
 
     first: float
     last: float
@@ -39,10 +39,13 @@ class Verdict:
         return self.last <= self.allowed and (self.growth is None or self.first + self.growth <= self.allowed)
 
 
-def judge(points: Sequence[Point], seconds: float, margin: float) -> Verdict | None:
+def judge(
+    points: Sequence[Point], seconds: float, margin: float, *, in_steps: bool = False
+) -> Verdict | None:
     """Compare the thirds of a run, and within each long life fit a line; None if there is too little to tell.
 
-    A process begins anew whenever its id changes; what it holds while it warms up does not count.
+    A process begins anew whenever its id changes; what it holds while it warms up does not count. What grows
+    `in_steps` that have an end, as a pool does until it is full, must not be taken to go on so for the run.
     """
     warm = [point for life in _lives(points) for point in life if point.at - life[0].at >= WARM]
     warm = warm or list(points)
@@ -51,8 +54,12 @@ def judge(points: Sequence[Point], seconds: float, margin: float) -> Verdict | N
     if not early or not late:
         return None
     first, last = median(early), median(late)
-    slope = _slope([[point for point in life if point.at - life[0].at >= SETTLED] for life in _lives(points)])
-    growth = None if slope is None else slope * seconds
+    settled = [[point for point in life if point.at - life[0].at >= SETTLED] for life in _lives(points)]
+    long = [life for life in settled if len(life) >= 3 and life[-1].at - life[0].at >= LONG]
+    growth = None
+    if long:
+        longest = max(life[-1].at - life[0].at for life in long)
+        growth = _slope(long) * (longest if in_steps else seconds)
     return Verdict(first, last, growth, first * (1 + SLACK) + margin)
 
 
@@ -66,14 +73,12 @@ def _lives(points: Sequence[Point]) -> list[list[Point]]:
     return lives
 
 
-def _slope(lives: Sequence[Sequence[Point]]) -> float | None:
-    """How much the lives that lasted gain in a second, together, each from where it began."""
+def _slope(lives: Sequence[Sequence[Point]]) -> float:
+    """How much the lives gain in a second, together, each from where it began."""
     above = below = 0.0
     for life in lives:
-        if len(life) < 3 or life[-1].at - life[0].at < LONG:
-            continue
         at = sum(point.at for point in life) / len(life)
         value = sum(point.value for point in life) / len(life)
         above += sum((point.at - at) * (point.value - value) for point in life)
         below += sum((point.at - at) ** 2 for point in life)
-    return above / below if below else None
+    return above / below

@@ -8,7 +8,6 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Iterable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -117,10 +116,11 @@ class Soak:
             there = [sample for sample in self.samples if part in sample.pids]
             for what, spare in (("memory", SPARE_MEMORY), ("files", SPARE_FILES)):
                 held = [Point(each.at, each.pids[part], getattr(each, what)[part]) for each in there]
-                found[f"{part}: {what}"] = judge(held, self.seconds, spare)
+                # A pool opens connections as they are needed, up to ten, and keeps each for ten minutes.
+                found[f"{part}: {what}"] = judge(held, self.seconds, spare, in_steps=what == "files")
         # The server's process, since its connections end with it.
         held = [Point(each.at, each.pids.get("PostgreSQL", 0), each.connections) for each in self.samples]
-        found["PostgreSQL: connections"] = judge(held, self.seconds, SPARE_CONNECTIONS)
+        found["PostgreSQL: connections"] = judge(held, self.seconds, SPARE_CONNECTIONS, in_steps=True)
         return {what: verdict for what, verdict in found.items() if verdict is not None}
 
     async def settled(self, pool: Pool) -> bool:
@@ -317,22 +317,21 @@ async def _watch(soak: Soak, up: Up, running: set[int], database_url: str, every
         await asyncio.sleep(every)
         pids = await asyncio.to_thread(up.children)
         pids["Supervisor"] = up.process.pid
-        held = {part: found for part, pid in pids.items() if any(found := _held([pid]))}
-        # Together, as if they were one that lives for ever.
-        pids["Programs"], held["Programs"] = 0, _held(running)
+        held = {part: found for part, pid in pids.items() if any(found := _held(pid))}
+        if programs := [found for pid in running if any(found := _held(pid))]:
+            # The average one, as if it were one that lives for ever.
+            memory, files = map(sum, zip(*programs, strict=True))
+            pids["Program"], held["Program"] = 0, (memory // len(programs), files // len(programs))
         with suppress(psycopg.OperationalError):
             connections = await _connections(database_url)
             there = {part: pid for part, pid in pids.items() if part in held}
-            memory, files = ({part: found[which] for part, found in held.items()} for which in (0, 1))
-            soak.samples.append(Sample(time.monotonic() - began, there, memory, files, connections))
+            bytes_, files_ = ({part: found[which] for part, found in held.items()} for which in (0, 1))
+            soak.samples.append(Sample(time.monotonic() - began, there, bytes_, files_, connections))
 
 
-def _held(pids: Iterable[int]) -> tuple[int, int]:
-    """Bytes and open files of these processes together; of none, if they are gone."""
-    memory = files = 0
-    for pid in pids:
-        with suppress(psutil.NoSuchProcess):
-            process = psutil.Process(pid)
-            held = process.memory_info().rss, process.num_fds()
-            memory, files = memory + held[0], files + held[1]
-    return memory, files
+def _held(pid: int) -> tuple[int, int]:
+    """Bytes and open files of a process; none, if it is gone."""
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        return process.memory_info().rss, process.num_fds()
+    return 0, 0
