@@ -57,7 +57,7 @@ def report(done: soak.Soak, minutes: float, refusal: str) -> str:
 def _flatness(done: soak.Soak) -> list[str]:
     """What was held in the first and in the last third; a run in which it grew has no report."""
     lines = [
-        "| median held | first third | last third | growth of long lives over the run | allowed |",
+        "| median held | first third | last third | growth of long lives, of memory over the run | allowed |",
         "|---|---:|---:|---:|---:|",
     ]
     for what, verdict in done.verdicts().items():
