@@ -45,7 +45,7 @@ def answer_json(request: Request) -> dict[str, Any] | None:
     lines = [line.lstrip("- ") for line in text.splitlines() if "Cormorant" in line]
     if "The points, at most" in text and lines:
         return {"points": lines[:1]}
-    if text == f"Statements:\n1. {FACT}":
+    if text.endswith(f"Statements:\n1. {FACT}"):
         return {"statements": [LEARNED]}
     return None
 
