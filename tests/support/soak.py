@@ -323,10 +323,14 @@ async def _watch(soak: Soak, up: Up, running: set[int], database_url: str, every
             memory, files = map(sum, zip(*programs, strict=True))
             pids["Program"], held["Program"] = 0, (memory // len(programs), files // len(programs))
         with suppress(psycopg.OperationalError):
-            connections = await _connections(database_url)
-            there = {part: pid for part, pid in pids.items() if part in held}
-            bytes_, files_ = ({part: found[which] for part, found in held.items()} for which in (0, 1))
-            soak.samples.append(Sample(time.monotonic() - began, there, bytes_, files_, connections))
+            sample = Sample(
+                at=time.monotonic() - began,
+                pids={part: pids[part] for part in held},
+                memory={part: memory for part, (memory, _) in held.items()},
+                files={part: files for part, (_, files) in held.items()},
+                connections=await _connections(database_url),
+            )
+            soak.samples.append(sample)
 
 
 def _held(pid: int) -> tuple[int, int]:
