@@ -2,7 +2,7 @@
 
 import httpx2
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, BrowserContext, expect
 
 from support.browser import OpenTab, Tab
 from support.long_history import long_history
@@ -22,6 +22,16 @@ SCROLL = """(element, step) => new Promise(done => {
     requestAnimationFrame(look)
 })"""
 """A step, as somebody takes it who reads: the next one when there is something to see."""
+
+GROWS_WHEN_SCROLLED = """() => {
+    const scrollIntoView = Element.prototype.scrollIntoView
+    Element.prototype.scrollIntoView = function (...how) {
+        scrollIntoView.apply(this, how)
+        const thread = document.querySelector('.thread')
+        thread.style.minHeight = `${thread.offsetHeight + 1}px`
+    }
+}"""
+"""As when something is said in the very moment in which the page goes to another place."""
 
 
 @pytest.fixture(scope="session")
@@ -85,14 +95,15 @@ async def test_notes_on_old_messages_are_shown_in_a_browser_that_never_saw_them_
     await other.close()
 
 
-async def test_a_search_leads_far_back(
-    web: Stack, open_tab: OpenTab, long_id: str, api: httpx2.AsyncClient
+async def test_a_search_leads_far_back_whatever_comes_meanwhile(
+    web: Stack, open_tab: OpenTab, context: BrowserContext, long_id: str, api: httpx2.AsyncClient
 ) -> None:
     page = (await api.get(f"/conversations/{long_id}/messages", params={"limit": 200})).json()
     for _ in range(3):
         before = {"limit": 200, "before": page["next"]}
         page = (await api.get(f"/conversations/{long_id}/messages", params=before)).json()
     wanted = page["items"][0]
+    await context.add_init_script(f"({GROWS_WHEN_SCROLLED})()")
     tab = await open_tab(f"{web.url}/#{long_id}/{wanted['id']}")
     message = tab.page.locator(f'[data-id="{wanted["id"]}"]')
     await expect(message).to_be_in_viewport()

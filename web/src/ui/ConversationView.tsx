@@ -27,13 +27,13 @@ export function ConversationView({ conversation, reachable, messageId, onBegin }
   const scroller = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const { shown, answering, loading, hearing } = view;
-  const { away, toEnd } = useStick(scroller, hearing ?? shown);
+  const { away, toEnd, letGo } = useStick(scroller, hearing ?? shown);
   const empty = shown.length === 0;
   const voice = useVoice(
     conversation,
     useCallback(() => empty && onBegin(), [empty, onBegin]),
   );
-  useReveal(conversation, scroller, messageId);
+  useReveal(conversation, scroller, messageId, letGo);
 
   useEffect(() => {
     if (matchMedia("(hover: hover)").matches) field.current?.focus();

@@ -4,9 +4,12 @@ const NEAR = 80;
 
 /**
  * Keeps a scrolling element at its end while it grows, unless the reader has scrolled away.
- * `away` says so, and `toEnd` brings them back.
+ * `away` says so, `toEnd` brings them back, and `letGo` is for whoever scrolls somewhere else on their behalf.
  */
-export function useStick(element: RefObject<HTMLElement | null>, content: unknown): { away: boolean; toEnd: () => void } {
+export function useStick(
+  element: RefObject<HTMLElement | null>,
+  content: unknown,
+): { away: boolean; toEnd: () => void; letGo: () => void } {
   const sticks = useRef(true);
   const [away, setAway] = useState(false);
   const toEnd = useCallback(() => {
@@ -14,6 +17,9 @@ export function useStick(element: RefObject<HTMLElement | null>, content: unknow
     setAway(false);
     element.current?.scrollTo({ top: element.current.scrollHeight });
   }, [element]);
+  const letGo = useCallback(() => {
+    sticks.current = false;
+  }, []);
   useEffect(() => {
     const scroller = element.current;
     if (!scroller) return undefined;
@@ -33,5 +39,5 @@ export function useStick(element: RefObject<HTMLElement | null>, content: unknow
   useLayoutEffect(() => {
     if (sticks.current) element.current?.scrollTo({ top: element.current.scrollHeight });
   }, [element, content]);
-  return { away, toEnd };
+  return { away, toEnd, letGo };
 }
