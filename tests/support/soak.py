@@ -34,6 +34,8 @@ SAMPLES = 180
 RESTED = 60.0
 """Seconds that a part lives at least; one that is killed sooner is brought back later and later."""
 PATIENCE = 180.0
+STEADY = 10
+"""So many seconds the connections must be few enough, one look a second."""
 OFTEN = 5.0
 """Seconds between two faults, on average, and less in a short run."""
 ANSWER = "One thing is this. Another is that. And so it ends."
@@ -288,16 +290,19 @@ async def _settle(soak: Soak, pool: Pool) -> None:
 
 
 async def _rest(server: Embedded, database_url: str, wanted: int) -> int:
-    """Have whoever holds connections start anew; how many there are then, as soon as they are few enough."""
+    """Have whoever holds connections start anew; how many there are then, as soon as they stay few enough."""
     for part in ("Agent", "API"):
         await asyncio.to_thread(server.kill, part)
+    seen: list[int] = []
     deadline = time.monotonic() + PATIENCE
-    while True:
+    while time.monotonic() < deadline:
         await asyncio.sleep(1)
         back = {"Agent", "API"} <= set(await asyncio.to_thread(server.up.children))
-        left = await _connections(database_url)
-        if (back and left == wanted) or time.monotonic() > deadline:
-            return left
+        seen = [*seen, await _connections(database_url)] if back else []
+        # At first they have opened none of their own.
+        if len(seen) > STEADY and max(seen[-STEADY:]) <= wanted:
+            break
+    return seen[-1] if seen else await _connections(database_url)
 
 
 async def _connections(database_url: str) -> int:
