@@ -134,6 +134,7 @@ async def test_who_reloads_while_alicia_speaks_hears_the_rest_and_is_heard(
         start = await begun(phone, person, answer)
     async with device(scripted_stack, user, phone.id, log=phone.log, features=VOICE) as again:
         person = Person(again.room)
+        await person.listens()
         answer.release_all()
         await again.closed(start.id)
         rest = {each.id for each in again.all(AssistantSentence) if each.sequence > 1 and each.text}

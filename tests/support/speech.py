@@ -139,6 +139,10 @@ class Person:
         """All that came from Alicia's track."""
         return np.concatenate([np.zeros(0, np.int16), *self._heard])
 
+    async def listens(self) -> None:
+        """Wait until her track is there, silent or not."""
+        await self._until(lambda: self._heard)
+
     async def hears_her(self) -> None:
         """Wait until there is sound."""
         await self._until(lambda: any(_is_loud(piece) for piece in self._heard))
