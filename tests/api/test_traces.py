@@ -10,12 +10,8 @@ from alicia import ids
 from alicia.ledger.entries import Entry, Recalled, Recording, Spoken
 from alicia.protocol.messages import (
     AudioChunk,
-    MemoryTrace,
-    ReasoningStep,
-    ToolUseRequest,
     ToolUseResult,
     Transcription,
-    UserNote,
 )
 from alicia.storage.memories import NewMemory
 from support.callers import bearer
@@ -32,33 +28,13 @@ async def test_a_trace_is_complete_for_a_spoken_turn_with_tools_and_memory(
     asked = talk.user_message("What time is it?", audio_id=audio_id)
     answer = talk.start_answer(asked.id)
     spoken = talk.sentence(answer, 1, "Noon.", final=True)
-    step = ReasoningStep(
-        conversation_id=talk.id,
-        id=ids.new(ids.ReasoningStepId),
-        message_id=answer.id,
-        sequence=1,
-        content="Look at the clock.",
-    )
-    request = ToolUseRequest(
-        conversation_id=talk.id,
-        id=ids.new(ids.ToolUseId),
-        message_id=answer.id,
-        sequence=2,
-        tool_name="clock",
-        parameters={"zone": "UTC"},
-        execution="server",
-    )
+    step = talk.thought(answer.id, 1, "Look at the clock.")
+    request = talk.tool_use(answer.id, 2, "clock", parameters={"zone": "UTC"})
     result = ToolUseResult(conversation_id=talk.id, request_id=request.id, success=True, result="12:00")
-    trace = MemoryTrace(
-        conversation_id=talk.id,
-        id=ids.new(ids.MemoryUseId),
-        previous_id=asked.id,
-        memory_id=memory_id,
-        action="stored",
-        content="Asks for the time",
-        metadata={"answerId": answer.id},
+    trace = talk.memory_use(
+        asked.id, memory_id, "stored", "Asks for the time", metadata={"answerId": answer.id}
     )
-    note = UserNote(conversation_id=talk.id, id=ids.new(ids.NoteId), message_id=answer.id, content="Right.")
+    note = talk.note(answer.id, "Right.")
     clip = AudioChunk(
         conversation_id=talk.id, id=audio_id, message_id=asked.id, format="pcm_s16le_16000", duration_ms=400
     )

@@ -19,12 +19,9 @@ from alicia.protocol.messages import (
     ControlStop,
     ControlVariation,
     Erasure,
-    MemoryTrace,
-    ReasoningStep,
     ToolUseRequest,
     ToolUseResult,
     Transcription,
-    UserNote,
 )
 from alicia.storage.memories import Embedding, NewMemory
 from support.talk import Talk
@@ -160,25 +157,17 @@ async def test_a_spoken_sentence_gets_its_sound(talk: Talk) -> None:
 
 async def test_a_reasoning_step_is_a_row(talk: Talk) -> None:
     _, started = await talk.exchange("Why?", "Because.")
-    body = ReasoningStep(
-        conversation_id=talk.id,
-        id=ids.new(ids.ReasoningStepId),
-        message_id=started.id,
-        sequence=3,
-        content="Hm.",
-    )
+    body = talk.thought(started.id, 3, "Hm.")
     await talk.append(body)
     row = await talk.row("SELECT * FROM alicia_reasoning_steps WHERE id = %s", body.id)
     assert (row["message_id"], row["sequence_number"], row["content"]) == (started.id, 3, "Hm.")
 
 
 def tool_request(talk: Talk, message_id: ids.MessageId) -> ToolUseRequest:
-    return ToolUseRequest(
-        conversation_id=talk.id,
-        id=ids.new(ids.ToolUseId),
-        message_id=message_id,
-        sequence=4,
-        tool_name="calculator",
+    return talk.tool_use(
+        message_id,
+        4,
+        "calculator",
         parameters={"expression": "1 + 1"},
         execution="client",
         device="phone",
@@ -224,25 +213,16 @@ async def test_a_tool_use_fails(talk: Talk, cancelled: bool, status: str) -> Non
 async def test_a_memory_trace_is_a_row_and_may_bring_its_memory(talk: Talk) -> None:
     asked = talk.user_message("I live in Bern.")
     old = ids.new(ids.MemoryId)
-    stored = MemoryTrace(
-        conversation_id=talk.id,
-        id=ids.new(ids.MemoryUseId),
-        previous_id=asked.id,
-        memory_id=old,
-        action="stored",
-        content="Lives in Bern",
-    )
+    stored = talk.memory_use(asked.id, old, "stored", "Lives in Bern")
     memory = NewMemory(content="Lives in Bern", tags=["home"], source_type="conversation")
     await talk.append(asked, Entry(stored, None, Recalled(memory=memory)))
     new = ids.new(ids.MemoryId)
-    body = MemoryTrace(
-        conversation_id=talk.id,
-        id=ids.new(ids.MemoryUseId),
-        previous_id=asked.id,
-        memory_id=new,
+    body = talk.memory_use(
+        asked.id,
+        new,
+        "stored",
+        "Moved to Basel",
         memory_type="profile_attribute",
-        action="stored",
-        content="Moved to Basel",
         confidence=0.9,
         metadata={"tags": ["home"], "answerId": "am_x"},
     )
@@ -282,14 +262,7 @@ async def test_a_memory_of_another_owner_is_not_changed(talk: Talk) -> None:
         "INSERT INTO alicia_memory (content, created_by) VALUES ('theirs', 'someone else') RETURNING id"
     )
     asked = talk.user_message()
-    body = MemoryTrace(
-        conversation_id=talk.id,
-        id=ids.new(ids.MemoryUseId),
-        previous_id=asked.id,
-        memory_id=row["id"],
-        action="updated",
-        content="mine",
-    )
+    body = talk.memory_use(asked.id, row["id"], "updated", "mine")
     await talk.append(asked, Entry(body, None, Recalled(memory=NewMemory(content="mine"))))
     kept = await talk.row("SELECT content FROM alicia_memory WHERE id = %s", row["id"])
     assert kept["content"] == "theirs"
@@ -297,14 +270,7 @@ async def test_a_memory_of_another_owner_is_not_changed(talk: Talk) -> None:
 
 async def test_a_note_is_a_row_by_the_owner(talk: Talk) -> None:
     asked, _ = await talk.exchange("One?", "Yes.")
-    body = UserNote(
-        conversation_id=talk.id,
-        id=ids.new(ids.NoteId),
-        message_id=asked.id,
-        content="Good question.",
-        note_type="feedback",
-        metadata={"stars": 5},
-    )
+    body = talk.note(asked.id, "Good question.", note_type="feedback", metadata={"stars": 5})
     await talk.append(body)
     row = await talk.row("SELECT * FROM alicia_user_conversation_commentaries WHERE id = %s", body.id)
     assert (row["conversation_id"], row["message_id"]) == (talk.id, asked.id)

@@ -14,7 +14,6 @@ from alicia.protocol.messages import (
     ControlStop,
     ControlVariation,
     Erasure,
-    MemoryTrace,
     Tombstone,
     UserNote,
 )
@@ -139,14 +138,7 @@ async def test_an_erased_memory_leaves_no_trace_in_any_conversation(talk: Talk, 
     traces: dict[ids.ConversationId, list[str]] = {}
     for place in (talk, other):
         asked = place.user_message("What do I have?")
-        trace = MemoryTrace(
-            conversation_id=place.id,
-            id=ids.new(ids.MemoryUseId),
-            previous_id=asked.id,
-            memory_id=memory_id,
-            action="retrieved",
-            content=f"Has a {SECRET}",
-        )
+        trace = place.memory_use(asked.id, memory_id, "retrieved", f"Has a {SECRET}")
         await place.append(asked, trace)
         traces[place.id] = [trace.id]
     assert await talk.ledger.erase_memory(talk.user, memory_id) == traces

@@ -13,7 +13,6 @@ from alicia.protocol.messages import (
     Configuration,
     ControlStop,
     ControlVariation,
-    ToolUseRequest,
     ToolUseResult,
     UserMessage,
     UserNote,
@@ -74,7 +73,7 @@ async def test_an_id_of_another_conversation_is_a_conflict_and_tells_nothing(
 
 async def test_what_was_erased_does_not_come_back_from_an_outbox(talk: Talk) -> None:
     body = talk.user_message("Forget this.")
-    note = UserNote(conversation_id=talk.id, id=ids.new(ids.NoteId), message_id=body.id, content="And this.")
+    note = talk.note(body.id, "And this.")
     stop = ControlStop(conversation_id=talk.id, target_id=body.id, stop_type="all")
     await talk.append(body, note, stop)
     await talk.ledger.erase_message(talk.user, body.id)
@@ -84,7 +83,7 @@ async def test_what_was_erased_does_not_come_back_from_an_outbox(talk: Talk) -> 
 
 async def test_a_note_is_known_by_its_id_and_content(talk: Talk) -> None:
     asked, _ = await talk.exchange("One?", "1.")
-    note = UserNote(conversation_id=talk.id, id=ids.new(ids.NoteId), message_id=asked.id, content="Nice.")
+    note = talk.note(asked.id, "Nice.")
     assert (await talk.ledger.known(talk.id, note)).kind == "free"
     await talk.append(note)
     assert (await talk.ledger.known(talk.id, note)).kind == "redelivery"
@@ -120,15 +119,7 @@ async def test_a_stop_is_known_by_its_target(talk: Talk) -> None:
 
 async def test_the_first_tool_result_counts(talk: Talk) -> None:
     _, answer = await talk.exchange("One?", "1.")
-    request = ToolUseRequest(
-        conversation_id=talk.id,
-        id=ids.new(ids.ToolUseId),
-        message_id=answer.id,
-        sequence=1,
-        tool_name="camera",
-        parameters={},
-        execution="client",
-    )
+    request = talk.tool_use(answer.id, 1, "camera", execution="client")
     await talk.append(request)
     result = ToolUseResult(conversation_id=talk.id, request_id=request.id, success=True, result={"a": 1})
     assert (await talk.ledger.known(talk.id, result)).kind == "free"

@@ -8,12 +8,8 @@ from alicia import ids
 from alicia.ledger.entries import Entry, Recalled, Recording
 from alicia.protocol.messages import (
     AudioChunk,
-    MemoryTrace,
-    ReasoningStep,
-    ToolUseRequest,
     ToolUseResult,
     Transcription,
-    UserNote,
 )
 from alicia.storage.audio import recorded_sound, sentence_sound
 from alicia.storage.conversations import (
@@ -118,35 +114,15 @@ async def test_a_trace_holds_all_that_made_a_message(talk: Talk, conn: Connectio
     asked = talk.user_message("Hello.", audio_id=audio_id)
     answer = talk.start_answer(asked.id)
     spoken = talk.sentence(answer, 1, "Hi.", final=True)
-    step = ReasoningStep(
-        conversation_id=talk.id,
-        id=ids.new(ids.ReasoningStepId),
-        message_id=answer.id,
-        sequence=1,
-        content="Greet.",
-    )
-    request = ToolUseRequest(
-        conversation_id=talk.id,
-        id=ids.new(ids.ToolUseId),
-        message_id=answer.id,
-        sequence=2,
-        tool_name="clock",
-        parameters={},
-        execution="server",
-    )
+    step = talk.thought(answer.id, 1, "Greet.")
+    request = talk.tool_use(answer.id, 2, "clock")
     result = ToolUseResult(
         conversation_id=talk.id, request_id=request.id, success=False, error_message="Stopped."
     )
-    recalled = MemoryTrace(
-        conversation_id=talk.id,
-        id=ids.new(ids.MemoryUseId),
-        previous_id=asked.id,
-        memory_id=ids.new(ids.MemoryId),
-        action="stored",
-        content="Says hello",
-        metadata={"answerId": answer.id},
+    recalled = talk.memory_use(
+        asked.id, ids.new(ids.MemoryId), "stored", "Says hello", metadata={"answerId": answer.id}
     )
-    note = UserNote(conversation_id=talk.id, id=ids.new(ids.NoteId), message_id=answer.id, content="Short.")
+    note = talk.note(answer.id, "Short.")
     await talk.append(
         Transcription(conversation_id=talk.id, id=audio_id, text="Hello.", final=True),
         asked,

@@ -92,15 +92,7 @@ async def test_an_answer_that_was_asked_for_again_keeps_the_id_it_was_asked_unde
 
 
 def use(talk: Talk, answer: StartAnswer, sequence: int = 1) -> Entry:
-    request = ToolUseRequest(
-        conversation_id=talk.id,
-        id=ids.new(ids.ToolUseId),
-        message_id=answer.id,
-        sequence=sequence,
-        tool_name="search",
-        parameters={"q": "tea"},
-        execution="server",
-    )
+    request = talk.tool_use(answer.id, sequence, "search", parameters={"q": "tea"})
     return Entry(request, private=Begun(running=True))
 
 

@@ -8,7 +8,17 @@ from psycopg.rows import dict_row
 from alicia import ids
 from alicia.ledger.entries import Entry
 from alicia.ledger.ledger import Ledger, session_of
-from alicia.protocol.messages import AssistantSentence, Body, StartAnswer, UserMessage, UserNote
+from alicia.protocol.messages import (
+    AssistantSentence,
+    Body,
+    MemoryAction,
+    MemoryTrace,
+    ReasoningStep,
+    StartAnswer,
+    ToolUseRequest,
+    UserMessage,
+    UserNote,
+)
 from alicia.protocol.session import AgentSession
 from alicia.storage.pool import Pool
 
@@ -59,9 +69,49 @@ class Talk:
             **fields,
         )
 
-    def note(self, message_id: ids.MessageId, content: str) -> UserNote:
+    def thought(self, message_id: ids.MessageId, sequence: int, content: str) -> ReasoningStep:
+        return ReasoningStep(
+            conversation_id=self.id,
+            id=ids.new(ids.ReasoningStepId),
+            message_id=message_id,
+            sequence=sequence,
+            content=content,
+        )
+
+    def tool_use(
+        self, message_id: ids.MessageId, sequence: int, tool_name: str, **fields: Any
+    ) -> ToolUseRequest:
+        given: dict[str, Any] = {"parameters": {}, "execution": "server", **fields}
+        return ToolUseRequest(
+            conversation_id=self.id,
+            id=ids.new(ids.ToolUseId),
+            message_id=message_id,
+            sequence=sequence,
+            tool_name=tool_name,
+            **given,
+        )
+
+    def memory_use(
+        self,
+        previous_id: ids.MessageId,
+        memory_id: ids.MemoryId,
+        action: MemoryAction,
+        content: str,
+        **fields: Any,
+    ) -> MemoryTrace:
+        return MemoryTrace(
+            conversation_id=self.id,
+            id=ids.new(ids.MemoryUseId),
+            previous_id=previous_id,
+            memory_id=memory_id,
+            action=action,
+            content=content,
+            **fields,
+        )
+
+    def note(self, message_id: ids.MessageId, content: str, **fields: Any) -> UserNote:
         return UserNote(
-            conversation_id=self.id, id=ids.new(ids.NoteId), message_id=message_id, content=content
+            conversation_id=self.id, id=ids.new(ids.NoteId), message_id=message_id, content=content, **fields
         )
 
     async def exchange(self, question: str, *answer: str) -> tuple[UserMessage, StartAnswer]:

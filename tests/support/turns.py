@@ -6,12 +6,8 @@ from alicia import ids
 from alicia.ledger.entries import Entry, Outcome, Recalled, Recording, Spoken
 from alicia.protocol.messages import (
     AudioChunk,
-    MemoryTrace,
-    ReasoningStep,
-    ToolUseRequest,
     ToolUseResult,
     Transcription,
-    UserNote,
 )
 from alicia.storage.memories import Embedding, NewMemory
 from alicia.storage.meta import set_meta, user_ref
@@ -59,23 +55,9 @@ async def exchange(talk: Talk, word: str) -> Turn:
     asked = talk.user_message(f"My {word}.", audio_id=audio_id)
     answer = talk.start_answer(asked.id)
     spoken = talk.sentence(answer, 1, f"Your {word}.", final=True)
-    request = ToolUseRequest(
-        conversation_id=talk.id,
-        id=ids.new(ids.ToolUseId),
-        message_id=answer.id,
-        sequence=2,
-        tool_name="search",
-        parameters={"q": word},
-        execution="server",
-    )
-    trace = MemoryTrace(
-        conversation_id=talk.id,
-        id=ids.new(ids.MemoryUseId),
-        previous_id=asked.id,
-        memory_id=memory_id,
-        action="stored",
-        content=f"Has a {word}",
-        metadata={"answerId": answer.id, "word": word},
+    request = talk.tool_use(answer.id, 2, "search", parameters={"q": word})
+    trace = talk.memory_use(
+        asked.id, memory_id, "stored", f"Has a {word}", metadata={"answerId": answer.id, "word": word}
     )
     memory = NewMemory(
         content=f"Has a {word}",
@@ -85,20 +67,8 @@ async def exchange(talk: Talk, word: str) -> Turn:
     )
     clip = AudioChunk(conversation_id=talk.id, id=audio_id, message_id=asked.id, format="pcm", duration_ms=9)
     chunk = AudioChunk(conversation_id=talk.id, id=spoken.id, format="pcm", duration_ms=9)
-    step = ReasoningStep(
-        conversation_id=talk.id,
-        id=ids.new(ids.ReasoningStepId),
-        message_id=answer.id,
-        sequence=1,
-        content=f"They said {word}.",
-    )
-    note = UserNote(
-        conversation_id=talk.id,
-        id=ids.new(ids.NoteId),
-        message_id=answer.id,
-        content=f"A {word}!",
-        metadata={"word": word},
-    )
+    step = talk.thought(answer.id, 1, f"They said {word}.")
+    note = talk.note(answer.id, f"A {word}!", metadata={"word": word})
     result = ToolUseResult(conversation_id=talk.id, request_id=request.id, success=True, result=word)
     recalled = Recalled(
         query_prompt=word,
