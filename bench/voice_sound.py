@@ -147,8 +147,7 @@ async def barge_ins(stack: Stack) -> tuple[list[float], list[float]]:
     stack.model.reset()
     stack.model.say(LONG, always=True)
     async with device(stack, "bench-barge", features=("streaming", "voice")) as each:
-        person = Person(each.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(each.room)
         for number in range(BARGES):
             stack.model.hear("That is enough, thank you, stop here.")
             person.forget()

@@ -154,8 +154,7 @@ async def listening(
     ):
         arrived: asyncio.Future[rtc.RemoteTrack] = asyncio.get_running_loop().create_future()
         agent.room.on("track_subscribed", lambda track, *_: arrived.set_result(track))  # pyright: ignore
-        person = Person(phone)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone)
         track = await asyncio.wait_for(arrived, PATIENCE)
         ear = Ear(track, "ada:phone", listener, mind)
         running = agent.start(ear.run())

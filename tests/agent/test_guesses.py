@@ -25,8 +25,7 @@ async def guessed(stack: Stack, user: str) -> AsyncGenerator[tuple[Device, UserM
     async with device(stack, user) as phone:
         message = await phone.say("Hello.")
         await phone.answered(message)
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         await person.say(age_of_wisdom() + BREATH, recorded(19.0, 20.75) * 20)
         yield phone, message, await stack.model.arrived(2)
         assert not [each for each in phone.all(UserMessage) if each.audio_id is not None]

@@ -30,8 +30,7 @@ async def speaking(stack: Stack, user: str) -> AsyncGenerator[tuple[Device, Pers
     """Alicia is in the middle of a long answer, and somebody with a microphone listens."""
     stack.model.say(LONG)
     async with device(stack, user, features=VOICE) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         await phone.say("Count for me, please.")
         start = await phone.hears(StartAnswer)
         await person.hears_her()
@@ -211,8 +210,7 @@ async def test_who_had_silence_and_read_on_has_read_what_is_there(scripted_stack
     scripted_stack.model.say("Apples are red.", when="apples")
     answer = scripted_stack.model.hold(LONG)
     async with device(scripted_stack, user, features=VOICE) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         start = await begun(phone, person, answer)
         await phone.submit(ControlStop(conversation_id=phone.id, target_id=start.id, stop_type="speech"))
         await phone.hears(ControlStop)

@@ -28,8 +28,7 @@ async def test_a_pause_inside_a_sentence_does_not_end_the_turn(scripted_stack: S
     scripted_stack.model.hear("Remind me to call my")
     scripted_stack.model.hear("mother tomorrow.")
     async with device(scripted_stack, user) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         await person.say(age_of_wisdom() + BREATH + age_of_wisdom())
         message = await phone.hears(UserMessage)
 
@@ -70,8 +69,7 @@ async def test_a_microphone_is_heard_again_when_its_link_was_lost(scripted_stack
     scripted_stack.model.hear("Before it.")
     scripted_stack.model.hear("After it.")
     async with device(scripted_stack, user) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         before = await person.be_heard(phone, age_of_wisdom())
         await phone.room.room.simulate_scenario(rtc.SimulateScenarioKind.SIMULATE_FULL_RECONNECT)
         await phone.until(lambda: phone.losses and not phone.cut_off)
@@ -85,14 +83,12 @@ async def test_a_device_may_be_changed_for_another_while_it_is_on(scripted_stack
     scripted_stack.model.hear("With the old one.")
     scripted_stack.model.hear("With the new one.")
     async with device(scripted_stack, user) as phone:
-        old = Person(phone.room)
-        await old.take_microphone()
+        old = await Person.with_microphone(phone.room)
         await old.say(age_of_wisdom())
         first = await phone.hears(UserMessage)
         former = list(phone.room.room.local_participant.track_publications)
         # As browsers do it: the new one is there before the old one goes.
-        new = Person(phone.room)
-        await new.take_microphone()
+        new = await Person.with_microphone(phone.room)
         for sid in former:
             await phone.room.room.local_participant.unpublish_track(sid)
         await new.say(age_of_wisdom())
@@ -108,13 +104,11 @@ async def test_who_reloads_in_mid_sentence_is_heard_as_far_as_they_came(
     scripted_stack.model.hear("This is half of")
     scripted_stack.model.hear("This is the whole.")
     async with device(scripted_stack, user) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         await person.say(recorded(0.9, 2.2))
     async with device(scripted_stack, user, phone.id, log=phone.log) as again:
         first = await again.hears(UserMessage)
-        person = Person(again.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(again.room)
         await person.say(age_of_wisdom())
         second = await again.hears(UserMessage, lambda body: body.id != first.id)
 

@@ -277,8 +277,7 @@ async def test_a_spoken_turn_is_traced_from_what_was_heard_to_what_was_said_alou
     watched.model.reset()
     watched.model.say("The tallest mountain is Mount Everest. It stands on a border.")
     async with device(watched, user, features=("streaming", "voice")) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         await person.say(age_of_wisdom())
         start = await phone.hears(StartAnswer)
         await phone.closed(start.id)

@@ -30,8 +30,7 @@ EVEREST = "The tallest mountain in the world is Mount Everest. It stands on a bo
 async def test_a_spoken_question_is_stored_and_answered_aloud(stack: Stack, user: str, pool: Pool) -> None:
     stack.model.say(EVEREST)
     async with device(stack, user, features=VOICE) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         await person.say(age_of_wisdom())
         message = await phone.hears(UserMessage)
         start = await phone.hears(StartAnswer)
@@ -84,8 +83,7 @@ async def test_the_answer_begins_before_the_turn_is_sure_and_only_once(
 ) -> None:
     stack.model.say(EVEREST, when="It was")
     async with device(stack, user, features=VOICE) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         await person.say(age_of_wisdom())
         message = await phone.hears(UserMessage)
         await phone.answered(message)

@@ -100,8 +100,7 @@ async def test_the_language_is_a_preference_that_holds_for_what_is_heard_and_sai
 ) -> None:
     scripted_stack.model.say("It is 5 km from here.", always=True)
     async with device(scripted_stack, user, features=VOICE) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         for count, language in enumerate(("en", "de", "fr"), 1):
             await prefer(scripted_stack, user, phone, language=language)
             person.forget()
@@ -141,8 +140,7 @@ async def test_what_is_said_is_not_recorded_where_that_is_not_wanted(
     scripted_stack.model.hear("Keep this to yourself.")
     async with device(scripted_stack, user) as phone:
         await prefer(scripted_stack, user, phone, recording=False)
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         await person.say(age_of_wisdom())
         message = await phone.hears(UserMessage)
 
@@ -194,8 +192,7 @@ async def test_what_could_not_be_made_out_is_asked_for_again(
     scripted_stack.model.fail("transcriptions", times=times, step=step)
     scripted_stack.model.hear("Once more.")
     async with device(scripted_stack, user) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         await person.say(age_of_wisdom())
         error = await phone.hears(ErrorMessage)
         await person.say(age_of_wisdom())
@@ -210,8 +207,7 @@ async def test_speech_without_words_is_no_message(scripted_stack: Stack, user: s
     scripted_stack.model.hear(" ")
     scripted_stack.model.hear("These are words.")
     async with device(scripted_stack, user) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         await person.say(age_of_wisdom())
         await scripted_stack.model.arrived(1, route="transcriptions")
         await person.say(bytes(64_000) + age_of_wisdom())
@@ -225,8 +221,7 @@ async def test_a_microphone_may_go_and_come_back(scripted_stack: Stack, user: st
     scripted_stack.model.hear("The first.")
     scripted_stack.model.hear("The second.")
     async with device(scripted_stack, user) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         await person.say(age_of_wisdom())
         # Gone before the turn could be over.
         await person.drop_microphone()
@@ -246,8 +241,7 @@ async def test_who_is_muted_in_mid_sentence_is_heard_as_far_as_they_came(
     scripted_stack.model.hear("The first half.")
     scripted_stack.model.hear("The second half.")
     async with device(scripted_stack, user) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         await person.say(recorded(0.9, 2.2))
         person.mute()
         first = await phone.hears(UserMessage)
@@ -279,8 +273,7 @@ async def test_an_agent_that_is_sent_away_while_it_speaks_leaves_in_order(
 ) -> None:
     own_stack.model.say("This is a sentence. " * 20)
     async with device(own_stack, user, features=VOICE) as phone:
-        person = Person(phone.room)
-        await person.take_microphone()
+        person = await Person.with_microphone(phone.room)
         await phone.say("Speak.")
         await person.hears_her()
         code = await asyncio.to_thread(own_stack.agent.end, number)

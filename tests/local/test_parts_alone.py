@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from alicia.local import ports
 from support.scripted import ScriptedServer
 from support.servers import LiveKitServer
 from support.up import PATIENCE, environment, eventually, run_alicia
@@ -67,3 +68,28 @@ def test_an_agent_alone_registers_and_ends_when_told(
         eventually(lambda: "registered worker" in log.read_text() or agent.poll(), "the worker is registered")
         agent.send_signal(signal.SIGTERM)
         assert agent.wait(PATIENCE) == 0, log.read_text()
+
+
+def test_an_agent_whose_livekit_stays_away_ends_so_that_another_is_started(
+    tmp_path: Path, database_url: str, scripted: ScriptedServer
+) -> None:
+    settings = {
+        "ALICIA_LLM_URL": scripted.url,
+        "ALICIA_DATABASE_URL": database_url,
+        "ALICIA_LIVEKIT_URL": f"ws://127.0.0.1:{ports.choose()}",
+        "ALICIA_LIVEKIT_API_KEY": "alicia",
+        "ALICIA_LIVEKIT_API_SECRET": "nobody-asks-for-it-while-it-is-away",
+    }
+    soon = "worker.AgentServer = functools.partial(worker.AgentServer, max_retry=1)"
+    program = (
+        f"import functools; from alicia.agent import worker; {soon}; from alicia.cli.main import app; app()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "agent"],
+        env=environment(tmp_path, settings),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (ended.returncode, "crashed" in ended.stderr) == (1, True), ended.stderr

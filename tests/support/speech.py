@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from livekit import rtc
@@ -79,6 +80,13 @@ class Person:
             for publication in other.track_publications.values():
                 if publication.track is not None:
                     self._subscribed(publication.track)
+
+    @classmethod
+    async def with_microphone(cls, participant: Participant) -> Self:
+        """Somebody whose microphone is listened to."""
+        person = cls(participant)
+        await person.take_microphone()
+        return person
 
     async def take_microphone(self, *, heard: bool = True) -> None:
         """Publish a microphone, which is silent until `say`, and wait until somebody listens to it."""
