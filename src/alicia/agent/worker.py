@@ -6,6 +6,7 @@ import os
 import secrets
 import signal
 from collections.abc import Callable
+from contextlib import aclosing
 from typing import Final
 
 import structlog
@@ -82,6 +83,11 @@ class Worker:
             task.cancel()
         await asyncio.gather(*self._jobs.values(), return_exceptions=True)
 
+    async def aclose(self) -> None:
+        """Leave every room and end the threads of jobs; a process in which one is left does not end."""
+        await self.abandon()
+        await self.server.aclose()
+
     async def _answer_room(self, context: JobContext) -> None:
         """In the job's own thread: have the room lived in the worker's loop, and wait for the end."""
         info = next(each for each in self.server.active_jobs if each.job.id == context.job.id)
@@ -126,11 +132,11 @@ async def run(config: Config, embedder: Embedder, registered: Callable[[], None]
     async with (
         open_services(config, agent_id, embedder) as services,
         api.LiveKitAPI(livekit.url, livekit.api_key, livekit.api_secret) as server_api,
+        aclosing(Voices(config)) as voices,
+        aclosing(Worker(config, services, voices)) as worker,
         asyncio.TaskGroup() as group,
     ):
-        voices = Voices(config)
         services.transcriber = voices
-        worker = Worker(config, services, voices)
         worker.on_registered(registered)
         work = group.create_task(worker.server.run())
         sweeping = group.create_task(sweep(services, server_api))
@@ -149,9 +155,7 @@ async def run(config: Config, embedder: Embedder, registered: Callable[[], None]
         watching.cancel()
         resting.cancel()
         # Before anything that the answers need goes away, or they would end as failed.
-        await worker.abandon()
-        await voices.aclose()
-        await worker.server.aclose()
+        await worker.aclose()
         await work
 
 
