@@ -1,6 +1,7 @@
 """The whole embedded stack, started once; the tests share it and leave it well."""
 
 import ipaddress
+import json
 import os
 import re
 import signal
@@ -15,6 +16,7 @@ from alicia.config import Config
 from alicia.local import ports
 from alicia.local.home import Home
 from alicia.local.stack import addresses
+from support.scripted import ScriptedServer
 from support.up import Up, eventually, processes_of, run_alicia
 
 pytestmark = pytest.mark.xdist_group("up")
@@ -98,6 +100,15 @@ def test_the_doctor_finds_a_running_stack_well(up: Up) -> None:
     assert "FAIL" not in found.stdout
     assert re.search(r"ok +PostgreSQL +18\.\d+ with pgvector 0\.8\.\d+, embedded and running", found.stdout)
     assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_the_doctor_takes_only_an_api_of_alicias_at_its_port_for_well(
+    up: Up, scripted: ScriptedServer, tmp_path: Path
+) -> None:
+    for port, ok in ((up.port, True), (scripted.port, False)):
+        found = run_alicia("doctor", "--json", home=tmp_path, settings={"ALICIA_PORT": str(port)})
+        findings = {finding["part"]: finding for finding in json.loads(found.stdout)}
+        assert findings["Ports"]["ok"] is ok, findings["Ports"]["text"]
 
 
 @pytest.mark.parametrize("part", PROGRAMS)

@@ -96,6 +96,18 @@ async def check_model(variable: str, server: ModelServer) -> str:
     return server.model or "its default model"
 
 
+async def is_alicia(port: int) -> bool:
+    """Whether an API of Alicia's answers at this port of this machine."""
+    import httpx2
+
+    try:
+        async with httpx2.AsyncClient(timeout=PATIENCE) as client:
+            answer = await client.get(f"http://127.0.0.1:{port}/openapi.json")
+        return answer.json()["info"]["title"] == "Alicia"
+    except (httpx2.HTTPError, ValueError, LookupError, TypeError):
+        return False
+
+
 async def check_answer(server: ModelServer) -> str:
     """Have a language model say one token."""
     import httpx2

@@ -17,6 +17,7 @@ from alicia.local.checks import (
     check_livekit,
     check_model,
     count_embedded,
+    is_alicia,
     place,
 )
 from alicia.local.embedder import MODEL
@@ -57,7 +58,7 @@ async def _examine(config: Config, environ: Mapping[str, str]) -> AsyncIterator[
     running = home.is_held()
     yield Finding("Home", True, f"{home.path}" + (f", used by process {home.holder()}" if running else ""))
     yield _disk(home)
-    yield _ports(config, running=running)
+    yield await _ports(config, running=running)
     checks = {
         "PostgreSQL": _postgres(config, home, running=running),
         "LiveKit": _livekit(config, home, running=running),
@@ -90,8 +91,9 @@ def _disk(home: Home) -> Finding:
     return Finding("Disk", True, text)
 
 
-def _ports(config: Config, *, running: bool) -> Finding:
-    if running:
+async def _ports(config: Config, *, running: bool) -> Finding:
+    # On a server the API is a process of its own, which holds no home.
+    if running or (ports.obstacle(config.port) and await is_alicia(config.port)):
         return Finding("Ports", True, "in use by the Alicia that runs")
     wanted = {
         "ALICIA_PORT": config.port,
