@@ -21,7 +21,7 @@ DEPLOY = ROOT / "deploy"
 GUIDE = (ROOT / "docs" / "deploy.md").read_text()
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 
-DROP_IN = DEPLOY / "systemd" / "pgbouncer.service.d" / "alicia.conf"
+DROP_INS = {name: DEPLOY / "systemd" / f"{name}.service.d" / "alicia.conf" for name in ("pgbouncer", "caddy")}
 KEYS = {
     "DEFAULT": "",
     "Unit": "Description After Wants StartLimitIntervalSec",
@@ -152,7 +152,9 @@ def test_pgbouncer_pools_by_transactions_wherever_it_runs() -> None:
         assert ours[name] == composed[name.upper()], name
     assert ours["pool_mode"] == "transaction"
     wanted = sum(int(ours[name]) for name in ("max_client_conn", "default_pool_size", "reserve_pool_size"))
-    assert int(parsed(DROP_IN)["Service"]["LimitNOFILE"]) > wanted + 100, "it opens a few files of its own"
+    assert int(parsed(DROP_INS["pgbouncer"])["Service"]["LimitNOFILE"]) > wanted + 100, (
+        "it opens a few files of its own"
+    )
     assert compose()["services"]["pgbouncer"]["ulimits"]["nofile"] > wanted + 100
     assert f":{ours['listen_port']}/" in environment_file()["ALICIA_DATABASE_URL"]
 
@@ -173,16 +175,17 @@ def test_the_units_start_commands_that_there_are() -> None:
 
 
 def test_what_systemd_starts_is_started_again_however_often_it_ends() -> None:
-    for unit in (*UNITS, DROP_IN):
+    for unit in (*UNITS, *DROP_INS.values()):
         file = parsed(unit)
         assert file["Service"]["Restart"] == "always", unit.name
         # Otherwise five quick ends, such as without Redis, would be the last.
         assert file["Unit"]["StartLimitIntervalSec"] == "0", unit.name
-    assert str(DROP_IN.relative_to(ROOT)) in GUIDE
+    for name, drop_in in DROP_INS.items():
+        assert f"-t /etc/systemd/system/{name}.service.d {drop_in.relative_to(ROOT)}" in GUIDE
 
 
 def test_systemd_knows_every_key_of_the_units(tmp_path: Path) -> None:
-    for unit in (*UNITS, DROP_IN):
+    for unit in (*UNITS, *DROP_INS.values()):
         for name, section in parsed(unit).items():
             assert set(section) <= set(KEYS[name].split()), unit.name
     if analyse := shutil.which("systemd-analyze"):
@@ -223,6 +226,9 @@ def test_prometheus_asks_where_the_containers_answer() -> None:
 
 def test_only_what_browsers_need_listens_beyond_the_machine() -> None:
     assert livekit()["bind_addresses"] == ["127.0.0.1"]
+    assert re.search(r"^unix_socket_dir =$", (DEPLOY / "pgbouncer.ini").read_text(), re.MULTILINE), (
+        "it'd be in /tmp"
+    )
     rtc = livekit()["rtc"]
     assert not rtc["use_external_ip"], "servers of others would be asked"
     assert rtc["stun_servers"] == ["127.0.0.1:9"], "browsers would ask servers of others"
@@ -239,7 +245,13 @@ def test_the_guide_puts_no_secret_on_a_command_line() -> None:
 
 def test_the_guide_installs_what_it_uses() -> None:
     installed = set(" ".join(re.findall(r"apt-get install (.*)", GUIDE)).split())
-    assert {"git", "make", "python3-venv", "pgbouncer", "caddy"} <= installed
+    assert {"git", "make", "python3-venv", "pgbouncer", "redis-server", "caddy"} <= installed
+
+
+def test_the_guide_says_where_each_file_goes() -> None:
+    shell = "\n".join(re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL))
+    for name in ("alicia.env", "pgbouncer.ini", "livekit.yaml", "redis.conf", "Caddyfile"):
+        assert re.search(rf"install .*deploy/{re.escape(name)} /etc/", shell), name
 
 
 def test_processes_in_containers_have_the_model_for_memories() -> None:

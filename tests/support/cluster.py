@@ -102,7 +102,7 @@ def _pgbouncer_config(home: Path, port: int, postgres: PostgresServer) -> Path:
     file = configparser.ConfigParser()
     file.read(DEPLOY / "pgbouncer.ini")
     file["databases"] = {"*": f"host=127.0.0.1 port={postgres.port}"}
-    file["pgbouncer"].update({"listen_port": str(port), "auth_file": str(users), "unix_socket_dir": ""})
+    file["pgbouncer"].update({"listen_port": str(port), "auth_file": str(users)})
     config = home / "pgbouncer.ini"
     with config.open("w") as opened:
         file.write(opened)
