@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import signal
 
 import pytest
 
@@ -177,10 +176,8 @@ async def test_an_answer_that_is_asked_for_again_keeps_its_id_when_the_agent_is_
         own_stack.model.hold("Never said.")
         own_stack.model.say("Said by another.", always=True)
         again = alone.regenerate(answer.id)
-        await alone.flush()
-        first = own_stack.agent
-        own_stack.start_agent()
-        first.end(signal.SIGKILL)
+        await own_stack.model.arrived()
+        own_stack.replace_agent()
         assert await again == "Said by another."
         assert again.id == alone.branches()[-1].messages[-1].id
         await check(pool, alone)

@@ -1,7 +1,6 @@
 """Tools that run on a user's device: asked of one device, answered once, and gone with it."""
 
 import asyncio
-import signal
 from typing import Any
 
 import pytest
@@ -244,9 +243,7 @@ async def test_what_a_device_does_for_an_agent_that_is_killed_counts_as_cancelle
     async with program(own_stack, user, tools=[lamp.tool()]) as alone:
         answer = alone.ask("Touch the lamp")
         await lamp.begun.wait()
-        first = own_stack.agent
-        own_stack.start_agent()
-        first.end(signal.SIGKILL)
+        own_stack.replace_agent()
         assert await answer == "That is all."
         lamp.end.set()
         await alone.ask("And now?")

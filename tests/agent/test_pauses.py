@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -167,7 +166,6 @@ async def test_who_was_answered_while_the_model_was_wanted_elsewhere_keeps_nobod
 async def test_an_agent_that_dies_before_it_has_learned_leaves_it_to_the_next_one(
     own_stack: Stack, user: str, pool: Pool
 ) -> None:
-    # Whoever asks, and however often: on a busy machine the first agent may be given up before it is killed.
     gate, lessons = Gate(), about(LEARNING, "in Porto")
     own_stack.model.script(
         "json",
@@ -179,9 +177,7 @@ async def test_an_agent_that_dies_before_it_has_learned_leaves_it_to_the_next_on
         asked = await alone.say("I live in Porto.")
         await alone.answered(asked)
         await gate.reached()
-        first = own_stack.agent
-        own_stack.start_agent()
-        first.end(signal.SIGKILL)
+        own_stack.replace_agent()
         gate.open()
         await alone.until(lambda: alone.all(MemoryTrace), 90)
         await quiet(own_stack, alone, "marzipan")

@@ -1,6 +1,5 @@
 """Recorded clips when their agent, or what should hear them, is gone."""
 
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,9 +57,7 @@ async def test_a_clip_that_its_agent_did_not_come_to_is_heard_by_the_next_one(
         audio_id = await send_clip(phone)
         await stack.model.arrived(1, route="transcriptions")
         stack.model.hear("It was the age of wisdom.")
-        first = stack.agent
-        stack.start_agent()
-        first.end(signal.SIGKILL)
+        stack.replace_agent()
         await phone.until(lambda: phone.all(UserMessage), 90)
         (message,) = phone.all(UserMessage)
         await phone.answered(message)

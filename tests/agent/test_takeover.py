@@ -48,9 +48,7 @@ async def test_another_agent_goes_on_where_a_killed_one_was(own_stack: Stack, us
     async with device(own_stack, user) as waiting:
         answer_id = await begun(waiting, own_stack.model)
         own_stack.model.say("rest was finished by another.", always=True)
-        first = own_stack.agent
-        own_stack.start_agent()
-        first.end(signal.SIGKILL)
+        own_stack.replace_agent()
         closing = await waiting.closed(answer_id, 60)
         assert closing.status == "completed"
         assert said(waiting, answer_id).startswith("This was said. This was too.")
@@ -65,8 +63,7 @@ async def test_an_answer_that_nobody_waits_for_is_finished_all_the_same(
     async with device(own_stack, user) as leaving:
         answer_id = await begun(leaving, own_stack.model)
     own_stack.model.say("Ended in an empty room.", always=True)
-    own_stack.agent.end(signal.SIGKILL)
-    own_stack.start_agent()
+    own_stack.replace_agent()
     await finished(pool, answer_id)
     async with device(own_stack, user, leaving.id, log=leaving.log) as back:
         assert (await back.closed(answer_id)).status == "completed"

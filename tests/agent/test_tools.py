@@ -1,7 +1,6 @@
 """Tools in answers, over real LiveKit and PostgreSQL, with real MCP servers: one a child, one behind HTTP."""
 
 import json
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -279,9 +278,7 @@ async def test_a_worker_that_is_killed_in_mid_call_leaves_one_cancelled_use(
             start = await waiting.hears(StartAnswer)
             await waiting.hears(ToolUseResult)
             stack.model.say("I was interrupted.", always=True)
-            first = stack.agent
-            stack.start_agent()
-            first.end(signal.SIGKILL)
+            stack.replace_agent()
             assert (await waiting.closed(start.id, 60)).status == "completed"
             done, left = await check(waiting, pool)
             assert (done["status"], left["status"]) == ("success", "cancelled")

@@ -134,6 +134,11 @@ class Stack:
         agent.wait_ready()
         return agent
 
+    def replace_agent(self) -> None:
+        """Kill the newest agent, and start another only then: what it waits for has its time, too."""
+        self.agent.end(signal.SIGKILL)
+        self.start_agent()
+
     @property
     def agent(self) -> Part:
         """The newest agent."""
