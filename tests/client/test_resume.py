@@ -1,6 +1,8 @@
 """Losing the connection, packets, agents and one's own process, and losing no word by it."""
 
 import asyncio
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ from livekit import api
 
 import alicia
 from alicia import ids
-from alicia.client import Conversation, Event, Forbidden, NotFound, State, StateChange
+from alicia.client import Conversation, Event, Forbidden, NotFound, State, StateChange, driver
 from alicia.client.link import Link
 from alicia.local.livekit import LiveKit
 from alicia.protocol.envelope import Envelope, encode
@@ -34,17 +36,32 @@ async def until(conversation: Conversation, state: State) -> None:
             return
 
 
-async def throw_out(stack: Stack, conversation: Conversation) -> None:
-    """Have LiveKit drop every user of the room."""
+async def throw_out(
+    stack: Stack,
+    conversation: Conversation,
+    kind: api.ParticipantInfo.Kind.ValueType = api.ParticipantInfo.Kind.STANDARD,
+) -> None:
+    """Have LiveKit drop every user of the room, or every agent."""
     server = stack.livekit
     async with api.LiveKitAPI(server.url, server.api_key, server.api_secret) as livekit:
         room = str(conversation.id)
         present = await livekit.room.list_participants(api.ListParticipantsRequest(room=room))
         for each in present.participants:
-            if each.kind == api.ParticipantInfo.Kind.STANDARD:
+            if each.kind == kind:
                 await livekit.room.remove_participant(
                     api.RoomParticipantIdentity(room=room, identity=each.identity)
                 )
+
+
+def watched(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, tell: Callable[[], None]) -> None:
+    """Have it told whenever a method is done."""
+    method = getattr(owner, name)
+
+    async def told(*args: Any) -> None:
+        await method(*args)
+        tell()
+
+    monkeypatch.setattr(owner, name, told)
 
 
 async def test_two_devices_and_the_database_have_the_same_log(
@@ -198,15 +215,13 @@ async def test_ask_goes_on_with_the_agent_that_follows_a_killed_one(
         lone_stack.url, token=lone_stack.token(user), store=tmp_path / "store", history=True
     ) as conversation:
         answer = conversation.ask("Go on.")
-        first = lone_stack.agent
         said = ""
         held.release(5)
         async for event in answer:
             if isinstance(event, AssistantSentence):
                 if not said:
                     lone_stack.model.say(" This came after.", when="cut off", always=True)
-                    await asyncio.to_thread(lone_stack.start_agent)
-                    first.end(9)
+                    await asyncio.to_thread(lone_stack.replace_agent)
                 said += event.text
         assert said.startswith("This was said before.")
         assert said.endswith("This came after.")
@@ -226,6 +241,31 @@ async def test_a_conversation_begun_without_an_agent_gets_one_when_there_is_one(
         await asyncio.to_thread(lone_stack.start_agent)
         assert (await answer).endswith("Is anybody there?")
         assert conversation.state is State.ONLINE
+
+
+async def test_who_is_left_alone_waits_quietly_and_joins_again(
+    lone_stack: Stack, user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As when LiveKit's nodes have lost their Redis: the next agent may be in another room of the same name.
+    monkeypatch.setattr(driver, "AGENT_SECONDS", 1.5)
+    joined, sent, looks = asyncio.Event(), asyncio.Event(), Counter[str]()
+    watched(monkeypatch, Link, "join", joined.set)
+    watched(monkeypatch, Link, "send", sent.set)
+    watched(monkeypatch, driver.Driver, "_send_due", lambda: looks.update(["look"]))
+    async with alicia.connect(
+        lone_stack.url, token=lone_stack.token(user), store=tmp_path / "store"
+    ) as conversation:
+        await conversation.ask("Hello")
+        lone_stack.agent.end(9)
+        for each in (joined, sent, looks):
+            each.clear()
+        answer = conversation.ask("Is anybody there?")
+        await sent.wait()
+        await throw_out(lone_stack, conversation, api.ParticipantInfo.Kind.AGENT)
+        await joined.wait()
+        assert looks["look"] < 50
+        await asyncio.to_thread(lone_stack.start_agent)
+        assert (await answer).endswith("Is anybody there?")
 
 
 async def test_an_id_that_was_kept_before_an_agent_came_opens_the_conversation(

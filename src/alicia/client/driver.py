@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 
 AGENT_SECONDS: Final = 5.0
 """How long to wait for an agent's word before the server is asked for one again."""
+MISSES: Final = 2
+"""Whoever is alone so often joins again: the agent may be in another room of this name, on another node."""
 INTERRUPTED: Final = "The connection is interrupted."
 RECONNECT_SECONDS: Final = 10.0
 """How long LiveKit may try to mend its connection before a new one is made."""
@@ -47,6 +49,7 @@ class Driver:
         self._configure = Pace(0.25, 2.0)
         self._resend = Pace(2.0, 15.0)
         self._agent_wait = Pace(AGENT_SECONDS, 15.0)
+        self._misses = 0
         self._save_at: float | None = None
         self._give_up_at: float | None = None
         self._asking: asyncio.Task[None] | None = None
@@ -117,7 +120,9 @@ class Driver:
             self._be_patient()
             while True:
                 await self._send_due(link)
-                arrival = await self._next()
+                if link.agent is None and self._misses >= MISSES:
+                    return
+                arrival = await self._next(link)
                 if arrival is Signal.LOST or self._gave_up():
                     self._change(State.CONNECTING, f"The room was lost: {link.reason}.")
                     return
@@ -139,16 +144,22 @@ class Driver:
 
     def _be_patient(self) -> None:
         """Give an agent a while to come and to answer."""
+        self._misses = 0
         self._agent_wait.start(now := self._now())
         self._agent_wait.wait(now)
 
     def _gave_up(self) -> bool:
         return self._give_up_at is not None and self._now() >= self._give_up_at
 
-    async def _next(self) -> Arrival | None:
+    def _is_heard(self, link: Link) -> bool:
+        """Whether there is an agent, as far as is known, and a connection to it."""
+        return link.agent is not None and self._give_up_at is None
+
+    async def _next(self, link: Link) -> Arrival | None:
         """The next arrival, or None when something is due."""
-        paces = (self._configure, self._resend, self._agent_wait)
-        at = (*(pace.at for pace in paces), self._save_at, self._give_up_at)
+        # What is not sent before an agent has answered would be due all the time.
+        resend = self._resend.at if self._is_heard(link) and self._configure.at is None else None
+        at = (self._configure.at, resend, self._agent_wait.at, self._save_at, self._give_up_at)
         moments = [moment for moment in at if moment is not None]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(min(moments, default=None)):
@@ -160,7 +171,7 @@ class Driver:
         self._save_if_due()
         if self._agent_wait.due(now):
             self._miss_agent(link)
-        if link.agent is None or self._give_up_at is not None:
+        if not self._is_heard(link):
             # Nobody would hear it; the agent's coming is an arrival, and so is the connection's mending.
             self._configure.at = None
             return
@@ -222,6 +233,7 @@ class Driver:
 
     def _miss_agent(self, link: Link) -> None:
         """No agent, or one that says nothing: have the server see to it."""
+        self._misses += 1
         self._agent_wait.wait(self._now())
         if self._give_up_at is not None:
             self._change(State.OFFLINE, INTERRUPTED)

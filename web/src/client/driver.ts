@@ -7,6 +7,8 @@ import { Pace } from "./pace";
 import type { ClientSession } from "./session";
 
 const AGENT_PATIENCE = 5_000;
+/** Whoever is alone so often joins again: the agent may be in another room of this name, on another node of LiveKit's. */
+const MISSES = 2;
 const RECONNECT_PATIENCE = 15_000;
 const STEADY = 10_000;
 
@@ -41,6 +43,7 @@ export class Driver {
   #configure = new Pace(250, 2_000);
   #resend = new Pace(2_000, 15_000);
   #agentWait = new Pace(AGENT_PATIENCE, 15_000);
+  #misses = 0;
   #giveUpAt: number | undefined;
 
   constructor(private readonly around: Surroundings) {}
@@ -84,7 +87,9 @@ export class Driver {
       this.around.linked?.(link);
       while (!signal.aborted) {
         await this.#sendDue(link);
-        const arrival = await this.#inbox.take(this.#nextMoment(), signal);
+        // A conversation that no agent has opened would get another room.
+        if (!link.agent && this.#misses >= MISSES && this.around.session.conversationId) return;
+        const arrival = await this.#inbox.take(this.#nextMoment(link), signal);
         if (arrival?.kind === "lost" || this.#gaveUp()) {
           if (arrival?.kind === "lost" && arrival.duplicate) throw new Refused(409, "Opened again elsewhere.");
           this.#change({ state: "away", missing: "link" });
@@ -105,14 +110,15 @@ export class Driver {
       this.#change({ state: "idle" });
       return this.#bePatient();
     }
+    if (this.connection.state === "idle") this.#change({ state: "connecting" });
     const now = performance.now();
-    if (session.wantsConfiguration && this.#configure.at === undefined) this.#greet();
     if (this.#agentWait.due(now)) this.#missAgent();
     if (!link.agent) {
       // Nobody would hear it; the agent's coming is an arrival.
       this.#configure.at = undefined;
       return;
     }
+    if (session.wantsConfiguration && this.#configure.at === undefined) this.#greet();
     if (this.#configure.due(now)) {
       this.#configure.wait(now);
       await link.send(encode(session.configuration(settings())));
@@ -163,18 +169,19 @@ export class Driver {
   }
 
   #greet(): void {
-    if (this.connection.state === "idle") this.#change({ state: "connecting" });
     this.#configure.start(performance.now());
     this.#bePatient();
   }
 
   /** Give an agent a while to come and to answer. */
   #bePatient(): void {
+    this.#misses = 0;
     this.#agentWait.start(performance.now());
     this.#agentWait.wait(performance.now());
   }
 
   #missAgent(): void {
+    this.#misses += 1;
     this.#agentWait.wait(performance.now());
     this.#change({ state: "away", missing: this.#giveUpAt === undefined ? "agent" : "link" });
     // Asking for a token makes the server call an agent. A conversation that no agent has opened would get another room.
@@ -187,8 +194,10 @@ export class Driver {
     return this.#giveUpAt !== undefined && performance.now() >= this.#giveUpAt;
   }
 
-  #nextMoment(): number | undefined {
-    const moments = [this.#configure.at, this.#resend.at, this.#agentWait.at, this.#giveUpAt];
+  #nextMoment(link: Link): number | undefined {
+    // What is not sent before an agent has answered would be due all the time.
+    const resend = link.agent && this.#configure.at === undefined ? this.#resend.at : undefined;
+    const moments = [this.#configure.at, resend, this.#agentWait.at, this.#giveUpAt];
     const known = moments.filter((moment) => moment !== undefined);
     return known.length ? Math.min(...known) : undefined;
   }
