@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -11,10 +12,11 @@ from alicia.protocol.messages import AssistantSentence, StartAnswer
 from alicia.storage.pool import Pool, make_pool
 from support.device import Device, device
 from support.embedded import Embedded
+from support.gateway import Gateway
 from support.scripted import ScriptedServer
 from support.stack import Stack
 from support.tables import journal, message, unfinished
-from support.up import Up
+from support.up import Up, eventually
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.xdist_group("takeover")]
 
@@ -55,6 +57,33 @@ async def test_another_agent_goes_on_where_a_killed_one_was(own_stack: Stack, us
         assert said(waiting, answer_id).endswith("rest was finished by another.")
         await check(waiting, pool, answer_id)
         await waiting.ask("And you are here to stay?")
+
+
+async def test_a_conversation_that_is_opened_while_the_database_is_away_waits_for_it(
+    own_stack: Stack, user: str
+) -> None:
+    own_stack.model.say("Here I am.", always=True)
+    async with device(own_stack, user) as before:
+        await before.ask("Where are you?")
+    own_stack.agent.end(signal.SIGKILL)
+    address = urlsplit(own_stack.database_url)
+    assert address.port
+    async with Gateway(address.port) as gateway:
+        await gateway.open()
+        way = address._replace(netloc=address.netloc.replace(f":{address.port}", f":{gateway.port}"))
+        agent = await asyncio.to_thread(own_stack.start_agent, way.geturl())
+        await gateway.close()
+        async with asyncio.TaskGroup() as tasks:
+            asked = tasks.create_task(ask_again(own_stack, user, before))
+            await asyncio.to_thread(eventually, lambda: "database away" in agent.log.read_text(), "it waits")
+            await gateway.open()
+        assert asked.result() == "Here I am."
+
+
+async def ask_again(stack: Stack, user: str, before: Device) -> str:
+    """Come back, and ask; the answer."""
+    async with device(stack, user, before.id, log=before.log) as back:
+        return said(back, await back.ask("And now?"))
 
 
 async def test_an_answer_that_nobody_waits_for_is_finished_all_the_same(

@@ -13,13 +13,13 @@ class Gateway:
 
     def __init__(self, port: int) -> None:
         self._target = port
-        self._port = ports.choose()
+        self.port = ports.choose()
         self._server: asyncio.Server | None = None
         self._pipes: set[asyncio.Task[None]] = set()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://127.0.0.1:{self.port}"
 
     async def __aenter__(self) -> Self:
         return self
@@ -30,7 +30,7 @@ class Gateway:
         await self.close()
 
     async def open(self) -> None:
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self._port)
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", self.port)
 
     async def close(self) -> None:
         """Refuse connections from now on, and break those that there are."""

@@ -126,9 +126,11 @@ class Stack:
     ) -> None:
         self._opened.close()
 
-    def start_agent(self) -> Part:
-        """Another agent, ready to take rooms."""
+    def start_agent(self, database_url: str | None = None) -> Part:
+        """Another agent, ready to take rooms, if need be with a way of its own to the database."""
         agent = self._part("agent", "registered worker", "embeddings ready")
+        if database_url:
+            agent.settings["ALICIA_DATABASE_URL"] = database_url
         self._agents.append(agent)
         agent.start()
         agent.wait_ready()

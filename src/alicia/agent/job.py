@@ -45,10 +45,7 @@ class Job:
         try:
             async with asyncio.TaskGroup() as tasks:
                 life = tasks.create_task(conversation.run())
-                options = rtc.RoomOptions(auto_subscribe=False)
-                await room.rtc.connect(url, token, options)
-                # A participant that publishes nothing is announced late unless something about it changes.
-                await room.rtc.local_participant.set_attributes({"alicia.agent": "here"})
+                await room.join(url, token)
                 bridge.greet()
                 senses = tasks.create_task(self._voices.attend(room.rtc, conversation.talk))
                 await self._until_over(bridge, conversation, life)

@@ -25,6 +25,18 @@ class LiveRoom:
     def __init__(self) -> None:
         self.rtc = rtc.Room()
 
+    async def join(self, url: str, token: str) -> None:
+        """Be in the room and visible there."""
+        # The SDK goes on for a task that is cancelled, and ends the whole process if then nobody listens.
+        joining = asyncio.ensure_future(self.rtc.connect(url, token, rtc.RoomOptions(auto_subscribe=False)))
+        try:
+            await asyncio.shield(joining)
+        except asyncio.CancelledError:
+            await asyncio.gather(joining, return_exceptions=True)
+            raise
+        # A participant that publishes nothing is announced late unless something about it changes.
+        await self.rtc.local_participant.set_attributes({"alicia.agent": "here"})
+
     async def send(self, packet: bytes, to: Sequence[str]) -> None:
         if not self.rtc.isconnected():
             return

@@ -179,11 +179,16 @@ class Conversation:
 
     async def _resume(self) -> None:
         """Go on where the row says that the conversation stands; a new one waits for its opening."""
-        try:
-            row = await self._services.ledger.load(self.id)
-        except NotFound:
-            return
-        await self._take_on(row)
+        while True:
+            try:
+                row = await self._services.ledger.load(self.id)
+            except NotFound:
+                return None
+            except DatabaseUnavailable:
+                log.warning("database away", conversation_id=self.id)
+                await asyncio.sleep(CLAIM_EVERY)
+            else:
+                return await self._take_on(row)
 
     async def _take_on(self, row: Row) -> None:
         deadline = time.monotonic() + CLAIM_PATIENCE
