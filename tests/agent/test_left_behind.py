@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
-from alicia import ids
 from alicia.ledger.entries import Begun, Entry
 from alicia.protocol.envelope import decode
 from alicia.protocol.messages import (
     AssistantSentence,
     ControlStop,
     StartAnswer,
-    ToolUseRequest,
     ToolUseResult,
     UserMessage,
 )
@@ -31,15 +29,7 @@ async def talk(place: Stack, user: str) -> AsyncIterator[Talk]:
 
 
 def running(talk: Talk, answer: StartAnswer) -> Entry:
-    request = ToolUseRequest(
-        conversation_id=talk.id,
-        id=ids.new(ids.ToolUseId),
-        message_id=answer.id,
-        sequence=1,
-        tool_name="search_conversations",
-        parameters={"query": "tea"},
-        execution="server",
-    )
+    request = talk.tool_use(answer.id, 1, "search_conversations", parameters={"query": "tea"})
     return Entry(request, private=Begun(running=True))
 
 
