@@ -64,6 +64,11 @@ async def test_questions_asked_during_an_answer_are_answered_in_their_order(stac
         for question in (first, second, third):
             await alone.answered(question)
         assert [each.previous_id for each in alone.all(StartAnswer)] == [first.id, second.id, third.id]
+        # They follow on what was being said, and the model is told of it before them.
+        running = alone.all(StartAnswer)[0].id
+        assert [each.previous_id for each in alone.all(UserMessage)] == [None, running, second.id]
+        said = [each["content"] for each in stack.model.chats[-1].messages[1:-1]]
+        assert said[1:] == ["One two. Three.", "second", "Second answer."]
 
 
 async def test_a_stop_keeps_what_was_sent_and_says_so(stack: Stack, user: str, pool: Pool) -> None:

@@ -43,6 +43,22 @@ def test_a_summary_stands_for_what_it_covers() -> None:
     assert "left out" not in prompt[0].content
 
 
+def test_an_answer_comes_before_what_was_asked_while_it_was_on_its_way() -> None:
+    asked = [Turn(id=f"q{number}", role="user", text=f"Question {number}.") for number in range(3)]
+    given = [
+        Turn(id=f"a{number}", role="assistant", text=f"Answer {number}.", previous_id=f"q{number}")
+        for number in range(2)
+    ]
+    told = ["Question 0.", "Answer 0.", "Question 1.", "Answer 1."]
+    lived, read = History(lambda: BUDGET), History(lambda: BUDGET)
+    for turn in [*asked, *given]:
+        lived.add(turn)
+    read.load([*asked, *given], None, missing=0)
+    for made in (lived, read):
+        assert [message.content for message in made.before("q2")[0]] == told
+        assert made.tip() == "q2"
+
+
 def test_history_is_folded_long_before_it_does_not_fit() -> None:
     small = history(2, size=1)
     assert small.excess() == 0

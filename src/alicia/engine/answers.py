@@ -70,6 +70,13 @@ class Answers:
         """The answer that is on its way."""
         return self._running.id if self._running is not None else None
 
+    def tip(self) -> MessageId | None:
+        """What is said next follows on this: the running answer once it is stored, or what came last."""
+        tip, running = self._history.tip(), self._running
+        if running is not None and running.begun and running.question.message_id == tip:
+            return running.id
+        return tip
+
     def answer_to(self, target_id: MessageId) -> MessageId:
         """The running answer where its question is meant, else the target itself."""
         running = self._running

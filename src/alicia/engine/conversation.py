@@ -95,7 +95,7 @@ class Conversation:
         """What is spoken here."""
         self._clips = Clips(services, self.talk)
         self._hearing = Hearing(
-            services, self._line, self._history, self._answers, self._client_tools, self.talk, self._clips
+            services, self._line, self._answers, self._client_tools, self.talk, self._clips
         )
         self._draining = False
         self._loaded = asyncio.Event()

@@ -10,7 +10,6 @@ from alicia.engine.answers import Answers
 from alicia.engine.broadcast import Broadcast
 from alicia.engine.clips import Clips
 from alicia.engine.devices import Device
-from alicia.engine.history import History
 from alicia.engine.services import Services
 from alicia.engine.talk import Talk
 from alicia.engine.tool_words import result_entry
@@ -45,7 +44,6 @@ class Hearing:
         self,
         services: Services,
         line: Broadcast,
-        history: History,
         answers: Answers,
         client_tools: ClientTools,
         talk: Talk,
@@ -53,7 +51,6 @@ class Hearing:
     ) -> None:
         self._services = services
         self._line = line
-        self._history = history
         self._answers = answers
         self._client_tools = client_tools
         self._talk = talk
@@ -74,7 +71,7 @@ class Hearing:
         elif verdict is Verdict.NEW:
             _allowance.count(owner, session, envelope, time.monotonic())
             if isinstance(known.body, UserMessage) and known.body.previous_id is None:
-                known = replace(known, body=replace(known.body, previous_id=self._history.tip()))
+                known = replace(known, body=replace(known.body, previous_id=self._answers.tip()))
             try:
                 with turn("message", Context.of(envelope.meta), conversation_id=session.conversation_id):
                     await self._store(device, envelope, known, target)

@@ -34,8 +34,22 @@ class History:
         self._heard: dict[str, int] = {}
 
     def add(self, turn: Turn) -> None:
+        """An answer is placed before questions that were asked while it was on its way: they follow on it."""
+        waiting: list[str] = []
+        if turn.role == "assistant" and turn.id not in self._turns:
+            waiting = self._behind(turn.previous_id)
         heard = self._heard.get(turn.id)
         self._turns[turn.id] = turn if heard is None else replace(turn, heard=heard)
+        for each in waiting:
+            self._turns[each] = self._turns.pop(each)
+
+    def _behind(self, question_id: str | None) -> list[str]:
+        """What was said after a question and holds."""
+        if question_id not in self._turns:
+            return []
+        held = list(self._turns)
+        later = held[held.index(question_id) + 1 :]
+        return [each for each in later if not self._turns[each].superseded]
 
     def hear_only(self, answer_id: str, characters: int) -> None:
         """Of this answer, ended or not, only so many characters were heard: later prompts have no more."""
@@ -46,7 +60,10 @@ class History:
     def load(self, turns: Iterable[Turn], summary: Stage | None, missing: int) -> None:
         """Begin anew with what was read back; what was said while it was being read stays."""
         held = {turn.id: turn for turn in self._turns.values() if not turn.superseded}
-        self._turns = {turn.id: held.pop(turn.id, turn) for turn in turns} | held
+        read = [held.pop(turn.id, turn) for turn in turns]
+        self._turns = {}
+        for turn in [*read, *held.values()]:
+            self.add(turn)
         self.summary, self.missing, self.stale = summary, missing, False
 
     def fold(self, summary: Stage) -> None:

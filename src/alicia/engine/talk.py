@@ -198,7 +198,7 @@ class Talk:
         message = UserMessage(
             conversation_id=self._line.session.conversation_id,
             id=ids.new(ids.MessageId) if begun is None else begun.question.message_id,
-            previous_id=self._history.tip(),
+            previous_id=self._answers.tip(),
             content=utterance.text,
             audio_id=utterance.audio_id,
         )

@@ -95,6 +95,8 @@ class Answer:
         self.id = question.answer_id
         self.status: AnswerStatus = "completed"
         self.superseded = question.superseded
+        self.begun = question.begun
+        """Its opening is stored."""
         self._user_id = user_id
         self._line = line
         self._history = history
@@ -206,6 +208,7 @@ class Answer:
             supersedes=self.question.supersedes,
         )
         await self._line.emit(Entry(opening), *(self._trace(memory) for memory in memories))
+        self.begun = True
 
     def _trace(self, memory: Recalled) -> Entry:
         body = MemoryTrace(
