@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 from livekit import rtc
-from livekit.agents import AgentSession, llm
+from livekit.agents import Agent, AgentSession, LanguageCode, ModelSettings, llm, stt
 from livekit.agents.job import _JobContextVar as job_context  # pyright: ignore[reportPrivateUsage]
 
 from alicia.agent.ear import FAREWELL, Ear
@@ -159,6 +159,24 @@ async def listening(
         ear = Ear(track, "ada:phone", listener, mind)
         running = agent.start(ear.run())
         yield ear, person, running
+
+
+async def test_what_is_not_sure_is_guessed_at_as_soon_as_only_the_fall_of_the_voice_follows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mind, listener = Notes(), Listener(Server(), Activity)
+    overheard = [("It was.", False), ("It was the", True), ("It was the age.", True)]
+
+    async def hear(*_: object) -> AsyncGenerator[stt.SpeechEvent]:
+        for text, listener.faded in overheard:
+            data = stt.SpeechData(language=LanguageCode("en"), text=text)
+            yield stt.SpeechEvent(type=stt.SpeechEventType.INTERIM_TRANSCRIPT, alternatives=[data])
+
+    monkeypatch.setattr(Agent.default, "stt_node", hear)
+    monkeypatch.setattr(Ear, "session", Mock())
+    ear = Ear(Mock(sid="TR_microphone"), "ada:phone", listener, mind)
+    assert len([event async for event in ear.stt_node(Mock(), ModelSettings())]) == len(overheard)
+    assert mind.told == ["guess It was the age."]
 
 
 async def test_who_was_made_to_wait_goes_on_when_the_ear_breaks(livekit: LiveKitServer) -> None:

@@ -90,6 +90,49 @@ async def test_who_cannot_be_heard_is_not_told_so_with_every_sound(monkeypatch: 
     assert not heard
 
 
+class Slow(Attentive):
+    """Knows what it was shown when the test says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown_first = asyncio.Event()
+        self.known = asyncio.Event()
+
+    async def recognise(self, samples: Samples, language: str | None = None) -> Heard:
+        self.shown_first.set()
+        await self.known.wait()
+        return await super().recognise(samples, language)
+
+
+@pytest.mark.parametrize(
+    ("after", "faded"),
+    [([200] * 10, True), ([3000] * 8 + [200] * 10, False), ([], False)],
+    ids=["fall", "word", "voice"],
+)
+async def test_text_is_of_all_that_was_said_if_only_the_fall_of_the_voice_follows(
+    after: list[int], faded: bool
+) -> None:
+    recogniser = Slow()
+    listener = Listener(recogniser, lambda: lambda _: 1.0)
+    stream = listener.stream()
+
+    async def hear(level: int) -> None:
+        sound = np.full(FRAME, level, np.int16).tobytes()
+        stream.push_frame(rtc.AudioFrame(sound, RATE, 1, FRAME))
+        for _ in range(10):
+            # Until it is taken in.
+            await asyncio.sleep(0)
+
+    while not recogniser.shown_first.is_set():
+        await hear(3000)
+    for level in after:
+        await hear(level)
+    recogniser.known.set()
+    first = await anext(stream)
+    assert (first.type, listener.faded) == (stt.SpeechEventType.INTERIM_TRANSCRIPT, faded)
+    await stream.aclose()
+
+
 async def test_who_speaks_without_a_pause_is_shown_new_text_at_least_every_700_ms() -> None:
     recogniser = Attentive()
     stream = Listener(recogniser, lambda: lambda _: 1.0).stream()

@@ -44,6 +44,16 @@ def test_a_short_pause_is_noticed_but_does_not_end_the_segment() -> None:
     assert abs(segmenter.seconds - 2) < 0.25
 
 
+def test_the_fall_of_a_voice_is_told_from_its_words() -> None:
+    segmenter = Segmenter(lambda _: 1.0)
+    counts: list[tuple[int, int]] = []
+    for level in (3000, 3000, 3000, 3000, 200, 200, 800, 200):
+        list(segmenter.feed(np.full(WINDOW, -level, np.int16)))
+        counts.append((segmenter.loud, segmenter.faint))
+    spoken = counts[3][0]
+    assert counts[3:] == [(spoken, 0), (spoken, 1), (spoken, 2), (spoken + 1, 0), (spoken + 1, 1)]
+
+
 def test_a_segment_has_the_moment_before_its_onset() -> None:
     _, segmenter = heard((1, 0), (0.5, 1))
     first = int(segmenter.segment[0]) * WINDOW / RATE

@@ -18,7 +18,8 @@ from alicia.engine.talk import Utterance
 from alicia.errors import ModelUnavailable, StandDown
 from alicia.speech.backchannel import is_backchannel
 from alicia.speech.listener import Listener
-from alicia.speech.turn_end import USUAL, heed
+from alicia.speech.turn_end import USUAL, ending, heed
+from alicia.speech.turn_sound import TurnDetector
 
 log = structlog.get_logger(__name__)
 
@@ -191,7 +192,7 @@ class Ear(Agent):
             stt=self._listener,
             vad=inference.VAD(),
             turn_handling={
-                "turn_detection": inference.TurnDetector(version="v1-mini"),
+                "turn_detection": TurnDetector(),
                 "endpointing": USUAL,
                 "interruption": {"mode": "vad", "resume_false_interruption": False},
                 "preemptive_generation": {"enabled": False},
@@ -243,7 +244,9 @@ class Ear(Agent):
         self._overheard.put_nowait(self._utterance(text))
         if self._mind.speaking and not is_backchannel(text):
             self._interrupt()
-        if event.type != stt.SpeechEventType.INTERIM_TRANSCRIPT:
+        if event.type != stt.SpeechEventType.INTERIM_TRANSCRIPT or (
+            self._listener.faded and ending(text) != "open"
+        ):
             self._mind.guess(text, self._device)
 
     def _fall_back(self) -> None:

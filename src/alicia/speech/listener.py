@@ -54,6 +54,8 @@ class Listener(stt.STT[Literal["error"]]):
         """Seconds that the newest text took to be recognised."""
         self.concluding = 0
         """How many pieces of speech have ended of which the words are not known yet."""
+        self.faded = False
+        """Whether the newest text is of all that was said so far: nothing followed but the voice's fall."""
         self._looks = 0
         self._settled = asyncio.Event()
         self._settled.set()
@@ -117,6 +119,7 @@ class _Look(msgspec.Struct, frozen=True):
     kind: stt.SpeechEventType
     samples: Samples
     voiced: int
+    loud: int
 
     @property
     def seconds(self) -> float:
@@ -132,6 +135,7 @@ class _Stream(stt.RecognizeStream):
         self._looks: asyncio.Queue[_Look] = asyncio.Queue()
         self._looked = 0
         self._voiced = 0
+        self._loud = self._faint = 0
         self._last: tuple[int, Heard] | None = None
         """The newest text for the segment, and how much speech it covers."""
 
@@ -175,27 +179,27 @@ class _Stream(stt.RecognizeStream):
             case Edge.BEGUN:
                 self._looked = 0
             case Edge.PAUSED if self._listener.recogniser.quick:
-                self._look(stt.SpeechEventType.PREFLIGHT_TRANSCRIPT, segmenter.segment, segmenter.voiced)
+                self._look(stt.SpeechEventType.PREFLIGHT_TRANSCRIPT, segmenter.segment, segmenter)
             case Edge.ENDED:
                 self._end(segmenter)
             case _:
                 pass
 
     def _glance(self, segmenter: Segmenter) -> None:
-        self._voiced = segmenter.voiced
+        self._voiced, self._loud, self._faint = segmenter.voiced, segmenter.loud, segmenter.faint
         recogniser = self._listener.recogniser
         # A busy machine is left to those who have finished and wait for their answer.
         due = self._looked + max(EVERY, SPARING * self._listener.took) * RATE / WINDOW
         if recogniser.quick and not recogniser.busy and segmenter.speaking and segmenter.voiced >= due:
-            self._look(stt.SpeechEventType.INTERIM_TRANSCRIPT, segmenter.segment, segmenter.voiced)
+            self._look(stt.SpeechEventType.INTERIM_TRANSCRIPT, segmenter.segment, segmenter)
 
     def _end(self, segmenter: Segmenter) -> None:
         self._listener.concluding += 1
-        self._look(stt.SpeechEventType.FINAL_TRANSCRIPT, segmenter.take(), segmenter.voiced)
+        self._look(stt.SpeechEventType.FINAL_TRANSCRIPT, segmenter.take(), segmenter)
 
-    def _look(self, kind: stt.SpeechEventType, samples: Samples, voiced: int) -> None:
-        self._looked = voiced
-        self._looks.put_nowait(_Look(kind, samples, voiced))
+    def _look(self, kind: stt.SpeechEventType, samples: Samples, segmenter: Segmenter) -> None:
+        self._looked = segmenter.voiced
+        self._looks.put_nowait(_Look(kind, samples, segmenter.voiced, segmenter.loud))
 
     async def _recognise_all(self) -> None:
         while True:
@@ -223,6 +227,7 @@ class _Stream(stt.RecognizeStream):
         if kind is stt.SpeechEventType.PREFLIGHT_TRANSCRIPT and self._voiced > look.voiced + NO_WORD:
             # The pause is over: this was not all.
             kind = stt.SpeechEventType.INTERIM_TRANSCRIPT
+        self._listener.faded = self._loud - look.loud <= NO_WORD <= self._faint
         self._event_ch.send_nowait(_event(kind, heard))
 
     async def _heard(self, look: _Look) -> Heard:

@@ -26,6 +26,8 @@ _END: Final = 50
 _LONG: Final = RATE * 15 // WINDOW
 """After so many windows the shortest pause ends a segment: models lose their way in long ones."""
 _LONGEST: Final = RATE * 24 // WINDOW
+FAINT: Final = 0.08
+"""Sound below this share of the loudest is no word, but at most the fall of a voice."""
 
 Samples: TypeAlias = NDArray[np.int16]
 
@@ -54,6 +56,11 @@ class Segmenter:
         self.speaking = False
         self.voiced = 0
         """How many windows of the segment were speech."""
+        self.loud = 0
+        """How many of its windows were not faint."""
+        self.faint = 0
+        """How many windows have been faint since the last that was not."""
+        self._loudest = 0
 
     @property
     def seconds(self) -> float:
@@ -91,12 +98,14 @@ class Segmenter:
         if self._onset < _ONSET:
             return None
         self.speaking, self.voiced, self._silent = True, _ONSET, 0
+        self.loud = self.faint = self._loudest = 0
         self._windows = list(self._before)
         self._before.clear()
         return Edge.BEGUN
 
     def _inside(self, window: Samples) -> Edge | None:
         self._windows.append(window)
+        self._weigh(int(np.abs(window.astype(np.int32)).max()))
         if self._likely >= _GOES_ON:
             self.voiced += 1
             self._silent = 0
@@ -106,3 +115,10 @@ class Segmenter:
         if self._silent >= _END or length >= _LONGEST or (length >= _LONG and self._silent):
             return Edge.ENDED
         return Edge.PAUSED if self._silent == _PAUSE else None
+
+    def _weigh(self, level: int) -> None:
+        self._loudest = max(self._loudest, level)
+        if level > FAINT * self._loudest:
+            self.loud, self.faint = self.loud + 1, 0
+        else:
+            self.faint += 1
