@@ -95,6 +95,8 @@ def test_a_branch_that_is_left_further_back_than_what_is_held_asks_for_a_reading
     assert not made.stale
     made.supersede("q1")
     assert made.stale
+    made.supersede("q5")
+    assert made.stale
     assert made.superseded("q5")
     made.load([Turn(id="q0", role="user", text="Question 0.")], None, 0)
     assert (made.stale, made.summary, made.tip()) == (False, None, "q0")

@@ -73,9 +73,9 @@ class Answers:
     def tip(self) -> MessageId | None:
         """What is said next follows on this: the running answer once it is stored, or what came last."""
         tip, running = self._history.tip(), self._running
-        if running is not None and running.begun and running.question.message_id == tip:
-            return running.id
-        return tip
+        if running is None or not running.begun or running.superseded:
+            return tip
+        return running.id if running.question.message_id == tip else tip
 
     def answer_to(self, target_id: MessageId) -> MessageId:
         """The running answer where its question is meant, else the target itself."""
@@ -128,7 +128,7 @@ class Answers:
             superseded = running.id
         else:
             superseded = self._history.answer_to(question_id) or target_id
-        self._history.supersede(target_id)
+        self._history.supersede(target_id, question_id)
         self._leave([target_id], question_id)
         taken = tracing.here()
         self.ask(

@@ -43,12 +43,12 @@ class History:
         for each in waiting:
             self._turns[each] = self._turns.pop(each)
 
-    def _behind(self, question_id: str | None) -> list[str]:
-        """What was said after a question and holds."""
-        if question_id not in self._turns:
+    def _behind(self, message_id: str | None) -> list[str]:
+        """What was said after a message and holds."""
+        if message_id not in self._turns:
             return []
         held = list(self._turns)
-        later = held[held.index(question_id) + 1 :]
+        later = held[held.index(message_id) + 1 :]
         return [each for each in later if not self._turns[each].superseded]
 
     def hear_only(self, answer_id: str, characters: int) -> None:
@@ -126,16 +126,20 @@ class History:
                 return ids.MessageId(turn.id)
         return None
 
-    def supersede(self, target_id: str) -> None:
+    def supersede(self, target_id: str, question_id: str | None = None) -> None:
         """The target and all that came after it belong to a branch that is left.
 
-        A target that is not held is older than all that is.
+        A target that is not held is older than all that is, unless it is the answer to a question that is
+        held: then it is on its way.
         """
-        self.stale = passed = target_id not in self._turns
-        for turn in list(self._turns.values()):
-            passed = passed or turn.id == target_id
-            if passed:
-                self._turns[turn.id] = replace(turn, superseded=True)
+        if target_id in self._turns:
+            gone = [target_id, *self._behind(target_id)]
+        elif question_id in self._turns:
+            gone = self._behind(question_id)
+        else:
+            self.stale, gone = True, list(self._turns)
+        for each in gone:
+            self._turns[each] = replace(self._turns[each], superseded=True)
 
     def forget(self, erased: Sequence[str]) -> None:
         """Nothing of these messages is said to a model any more; a conversation's id means all of them."""

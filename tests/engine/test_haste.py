@@ -1,0 +1,54 @@
+"""Who reacts to what was just seen finds an agent that knows of it, however slow that is."""
+
+import asyncio
+
+from alicia.protocol.messages import AssistantSentence
+from alicia.storage.pool import Pool
+from support.parley import Hold, parley
+
+
+async def test_what_is_asked_at_an_answers_last_sentence_follows_on_it(pool: Pool, user: str) -> None:
+    async with parley(pool, user) as here:
+        sending = Hold(lambda body: isinstance(body, AssistantSentence))
+        here.sendings.append(sending)
+        first = here.ask("one")
+        answer = await here.answered(first)
+        second = here.ask("two")
+        await here.taken(second)
+        sending.released.set()
+        await here.answered(second)
+        assert (await here.echo(second)).previous_id == answer.id
+        assert await here.prompted("two") == ["one", "About one", "two"]
+
+
+async def test_an_edit_right_after_an_answer_was_asked_for_again_keeps_what_was_said_before(
+    pool: Pool, user: str
+) -> None:
+    async with parley(pool, user) as here:
+        await here.answered(here.ask("zero"))
+        here.model.holds["one"], linger = asyncio.Event(), asyncio.Event()
+        here.model.lingers["one"] = linger
+        question = here.ask("one")
+        answer = await here.started(question.id)
+        await here.prompted("one")
+        await here.stored(here.vary(answer.id))
+        await here.stored(here.vary(question.id, "two"))
+        linger.set()
+        assert await here.prompted("two") == ["zero", "About zero", "two"]
+
+
+async def test_what_is_asked_right_after_an_answer_was_asked_for_again_follows_on_the_question(
+    pool: Pool, user: str
+) -> None:
+    async with parley(pool, user) as here:
+        here.model.holds["one"], linger = asyncio.Event(), asyncio.Event()
+        here.model.lingers["one"] = linger
+        question = here.ask("one")
+        answer = await here.started(question.id)
+        await here.prompted("one")
+        await here.stored(here.vary(answer.id))
+        next_one = here.ask("two")
+        assert (await here.echo(next_one)).previous_id == question.id
+        here.model.holds["one"].set()
+        linger.set()
+        assert await here.prompted("two") == ["one", "About one", "two"]
