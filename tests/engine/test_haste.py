@@ -2,7 +2,9 @@
 
 import asyncio
 
-from alicia.protocol.messages import AssistantSentence
+from alicia import ids
+from alicia.engine.talk import Utterance
+from alicia.protocol.messages import AssistantSentence, ControlVariation, StartAnswer, UserMessage
 from alicia.storage.pool import Pool
 from support.parley import Hold, parley
 
@@ -52,3 +54,53 @@ async def test_what_is_asked_right_after_an_answer_was_asked_for_again_follows_o
         here.model.holds["one"].set()
         linger.set()
         assert await here.prompted("two") == ["one", "About one", "two"]
+
+
+async def test_what_is_asked_as_soon_as_an_answer_begins_follows_on_it(pool: Pool, user: str) -> None:
+    async with parley(pool, user) as here:
+        sending = Hold(lambda body: isinstance(body, StartAnswer))
+        here.sendings.append(sending)
+        answer = await here.started(here.ask("one").id)
+        second = here.ask("two")
+        await here.taken(second)
+        sending.released.set()
+        assert (await here.echo(second)).previous_id == answer.id
+
+
+async def test_what_is_said_while_something_typed_is_being_stored_follows_on_that(
+    pool: Pool, user: str
+) -> None:
+    async with parley(pool, user) as here:
+        storing = Hold(lambda body: isinstance(body, UserMessage))
+        here.ledger.holds.append(storing)
+        typed = here.ask("typed")
+        await storing.reached.wait()
+        said = asyncio.create_task(here.conversation.talk.hear(utterance("said"), b""))
+        await asyncio.sleep(0)
+        storing.released.set()
+        await said
+        spoken = await here.hears(UserMessage, lambda body: body.content == "said")
+        assert spoken.previous_id in (typed.id, (await here.started(typed.id)).id)
+
+
+async def test_what_is_said_while_an_edit_is_being_stored_follows_on_that(pool: Pool, user: str) -> None:
+    async with parley(pool, user) as here:
+        question = here.ask("one")
+        await here.answered(question)
+        storing = Hold(lambda body: isinstance(body, ControlVariation))
+        here.ledger.holds.append(storing)
+        edited = here.vary(question.id, "two")
+        await storing.reached.wait()
+        said = asyncio.create_task(here.conversation.talk.hear(utterance("said"), b""))
+        await asyncio.sleep(0)
+        storing.released.set()
+        await said
+        spoken = await here.hears(UserMessage, lambda body: body.content == "said")
+        assert spoken.previous_id in (edited.id, (await here.started(edited.id)).id)
+        await here.answered(spoken)
+        here.ask("three")
+        assert await here.prompted("three") == ["two", "About two", "said", "About said", "three"]
+
+
+def utterance(text: str) -> Utterance:
+    return Utterance(audio_id=ids.new(ids.AudioId), text=text)

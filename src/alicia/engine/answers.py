@@ -42,6 +42,9 @@ class Answers:
         self.idle = asyncio.Event()
         """Nothing is asked that is not answered."""
         self.idle.set()
+        self.placing = asyncio.Lock()
+        """Held from when it is seen what a message follows on until it is stored and heard: what is typed and
+        what is said at the same time must not both follow on the same message, nor on one that is left."""
         self._make = make
         self._notice = asked
         self._reread = reread

@@ -70,8 +70,6 @@ class Hearing:
             await self._line.tell(receipt, device.identity)
         elif verdict is Verdict.NEW:
             _allowance.count(owner, session, envelope, time.monotonic())
-            if isinstance(known.body, UserMessage) and known.body.previous_id is None:
-                known = replace(known, body=replace(known.body, previous_id=self._answers.tip()))
             try:
                 with turn("message", Context.of(envelope.meta), conversation_id=session.conversation_id):
                     await self._store(device, envelope, known, target)
@@ -83,15 +81,18 @@ class Hearing:
         body = known.body
         match body:
             case UserMessage():
-                await self._line.take(device, envelope, known)
-                self._answers.hear(body, device.identity)
+                async with self._answers.placing:
+                    placed = replace(body, previous_id=body.previous_id or self._answers.tip())
+                    await self._line.take(device, envelope, known, Entry(placed, envelope.meta))
+                    self._answers.hear(placed, device.identity)
             case ControlStop():
                 stop = self._talk.stopped(body)
                 await self._line.take(device, envelope, known, Entry(stop, envelope.meta))
                 if body.stop_type != "speech":
                     self._answers.stop(body.target_id)
             case ControlVariation() if target is not None:
-                await self._vary(device, envelope, known, body, target)
+                async with self._answers.placing:
+                    await self._vary(device, envelope, known, body, target)
             case ToolUseResult():
                 await self._hear_result(device, envelope, known, body)
             case AudioChunk():

@@ -194,6 +194,10 @@ class Talk:
         """Something was said: that is a message, and its sound is kept unless the user does not want it."""
         if self.speaking:
             await self.interrupt()
+        async with self._answers.placing:
+            await self._place(utterance, recording)
+
+    async def _place(self, utterance: Utterance, recording: bytes) -> None:
         begun = self._guesses.take(utterance.text)
         message = UserMessage(
             conversation_id=self._line.session.conversation_id,

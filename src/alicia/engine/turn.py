@@ -96,7 +96,7 @@ class Answer:
         self.status: AnswerStatus = "completed"
         self.superseded = question.superseded
         self.begun = question.begun
-        """Its opening is stored."""
+        """Its opening is stored, or will be before whatever comes now."""
         self._user_id = user_id
         self._line = line
         self._history = history
@@ -207,8 +207,9 @@ class Answer:
             previous_id=self.question.message_id,
             supersedes=self.question.supersedes,
         )
-        await self._line.emit(Entry(opening), *(self._trace(memory) for memory in memories))
+        # Whoever sees it may answer at once, before this goes on.
         self.begun = True
+        await self._line.emit(Entry(opening), *(self._trace(memory) for memory in memories))
 
     def _trace(self, memory: Recalled) -> Entry:
         body = MemoryTrace(
