@@ -1,8 +1,10 @@
 """A conversation of 10,000 messages: opened at its end, read backwards, and found by search."""
 
+import asyncio
+
 import httpx2
 import pytest
-from playwright.async_api import Browser, BrowserContext, expect
+from playwright.async_api import Browser, BrowserContext, Route, expect
 
 from support.browser import OpenTab, Tab
 from support.long_history import long_history
@@ -76,6 +78,36 @@ async def test_older_messages_come_while_scrolling_and_what_is_read_stays_in_pla
     assert await tab.page.locator("[data-id]").count() < 100
     await tab.click("To the newest message")
     await expect(tab.page.get_by_role("button", name="To the newest message")).to_have_count(0)
+
+
+@pytest.mark.parametrize("distance", [0, 20])
+async def test_what_is_read_at_the_top_stays_in_place_when_older_messages_come(
+    web: Stack, open_tab: OpenTab, context: BrowserContext, long_id: str, distance: int
+) -> None:
+    arrived = asyncio.Event()
+
+    async def wait(route: Route) -> None:
+        await arrived.wait()
+        await route.continue_()
+
+    await context.route("**/messages?*before=*", wait)
+    # Whatever an agent said meanwhile would have the page measured anew.
+    await context.route("**/tokens", lambda route: route.fulfill(status=403))
+    tab = await open_tab(f"{web.url}/#{long_id}")
+    await expect(tab.answers.last).to_be_visible()
+    scroller = tab.page.get_by_role("region", name="Messages")
+    while await scroller.evaluate("element => element.scrollTop"):
+        await scroller.evaluate(SCROLL, -700)
+    await scroller.evaluate(SCROLL, distance)
+    number = int((await tab.questions.first.inner_text()).split()[-1])
+    first, older = (tab.questions.get_by_text(f"Question {n}", exact=True) for n in (number, number - 12))
+    place = await first.bounding_box()
+    arrived.set()
+    await expect(older).to_be_attached()
+    after = await first.bounding_box()
+    assert place is not None
+    assert after is not None
+    assert abs(after["y"] - place["y"]) < 2
 
 
 async def test_notes_on_old_messages_are_shown_in_a_browser_that_never_saw_them_written(

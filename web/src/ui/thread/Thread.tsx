@@ -24,7 +24,8 @@ export function Thread({ conversation, view: { shown, answering, older, hearing 
   const drawn = filling(chunks, SPARE * innerHeight);
   const last = shown.at(-1)?.message;
   const awaiting = answering !== undefined && answering === last?.id && last.role === "user";
-  useHold(scroller, shown[0]?.message.id);
+  const held = useHold(scroller, shown[0]?.message.id);
+  const holding = chunks.findIndex(({ items }) => items.some(({ message }) => message.id === held));
   return (
     <>
       {older && <Older conversation={conversation} count={shown.length} watch={watch} />}
@@ -34,7 +35,8 @@ export function Thread({ conversation, view: { shown, answering, older, hearing 
           items={items}
           conversation={conversation}
           lastId={last?.id}
-          drawn={place >= chunks.length - drawn}
+          // Browsers can't hold what is read when something in view above it is drawn later, at another height.
+          drawn={place >= chunks.length - drawn || place === holding - 1}
           watch={watch}
         />
       ))}
@@ -67,16 +69,22 @@ function Older({ conversation, count, watch }: { conversation: Conversation; cou
   );
 }
 
-/** What is being read stays where it is when something is put before it. */
-function useHold(scroller: RefObject<HTMLElement | null>, firstId: string | undefined): void {
-  const before = useRef({ firstId, height: 0 });
+/** What is being read stays where it is when something is put before it; the id of what was the first message until now. */
+function useHold(scroller: RefObject<HTMLElement | null>, firstId: string | undefined): string | undefined {
+  const before = useRef({ firstId, top: 0 });
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element) return;
-    const { firstId: id, height } = before.current;
-    const grown = element.scrollHeight - height;
+    const { firstId: id, top } = before.current;
     // Elsewhere than at the very top browsers do this themselves.
-    if (id !== undefined && id !== firstId && element.scrollTop < 1 && grown > 0) element.scrollTop += grown;
-    before.current = { firstId, height: element.scrollHeight };
+    if (id !== firstId && element.scrollTop < 1) element.scrollTop += (topOf(element, id) ?? top) - top;
+    before.current = { firstId, top: topOf(element, firstId) ?? 0 };
   });
+  return before.current.firstId;
+}
+
+/** How far down a message begins. Of the first this stays true whatever else is drawn, higher or lower than was guessed. */
+function topOf(scroller: HTMLElement, id: string | undefined): number | undefined {
+  const element = scroller.querySelector(`[data-id="${id}"], [data-ids~="${id}"]`);
+  return element ? element.getBoundingClientRect().top + scroller.scrollTop : undefined;
 }
