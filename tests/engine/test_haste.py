@@ -4,7 +4,14 @@ import asyncio
 
 from alicia import ids
 from alicia.engine.talk import Utterance
-from alicia.protocol.messages import AssistantSentence, ControlVariation, StartAnswer, UserMessage
+from alicia.errors import ErrorCode
+from alicia.protocol.messages import (
+    AssistantSentence,
+    ControlVariation,
+    ErrorMessage,
+    StartAnswer,
+    UserMessage,
+)
 from alicia.storage.pool import Pool
 from support.parley import Hold, parley
 
@@ -100,6 +107,21 @@ async def test_what_is_said_while_an_edit_is_being_stored_follows_on_that(pool: 
         await here.answered(spoken)
         here.ask("three")
         assert await here.prompted("three") == ["two", "About two", "said", "About said", "three"]
+
+
+async def test_who_goes_on_in_a_branch_that_another_device_has_just_left_is_refused(
+    pool: Pool, user: str
+) -> None:
+    async with parley(pool, user) as here:
+        question = here.ask("one")
+        answer = await here.answered(question)
+        here.vary(question.id, "two")
+        late = here.ask("three", previous_id=answer.id)
+        error = await here.hears(ErrorMessage)
+        assert (error.originating_id, error.code) == (late.id, ErrorCode.WRONG_STATE)
+        await here.answered(here.ask("four"))
+        here.ask("five")
+        assert await here.prompted("five") == ["two", "About two", "four", "About four", "five"]
 
 
 def utterance(text: str) -> Utterance:

@@ -34,6 +34,8 @@ from alicia.tools.outcome import ToolOutcome
 
 _allowance: Final = Allowance()
 
+LEFT: Final = "this message belongs to a branch that was left: choose one of the branch that is shown now"
+
 TAKEN = UserMessage | UserNote | ControlStop | ControlVariation | ToolUseResult | AudioChunk
 
 
@@ -119,20 +121,27 @@ class Hearing:
         await self._line.insist(device, envelope, known, replace(entry, meta=envelope.meta))
 
     async def _target(self, owner: str, known: Known) -> Message | None:
-        """What a variation is to replace; the new message must hang on the branch that holds."""
+        """What a variation is to replace; what is new must hang on the branch that holds."""
         body = known.body
-        if not isinstance(body, ControlVariation) or known.stored:
+        if known.stored or not isinstance(body, ControlVariation | UserMessage):
+            return None
+        if isinstance(body, UserMessage):
+            await self._must_hold(owner, body.previous_id)
             return None
         async with self._services.pool.connection() as conn:
             target = await message(conn, owner, body.target_id)
-            previous = target and target.previous_id
-            before = await message(conn, owner, previous) if previous else None
-        if target is None or (before is not None and before.superseded_by is not None):
-            raise RemoteProtocolError(
-                ErrorCode.WRONG_STATE,
-                "this message belongs to a branch that was left: choose one of the branch that is shown now",
-            )
+        if target is None:
+            raise RemoteProtocolError(ErrorCode.WRONG_STATE, LEFT)
+        await self._must_hold(owner, target.previous_id)
         return target
+
+    async def _must_hold(self, owner: str, message_id: str | None) -> None:
+        if message_id is None:
+            return
+        async with self._services.pool.connection() as conn:
+            found = await message(conn, owner, message_id)
+        if found is not None and found.superseded_by is not None:
+            raise RemoteProtocolError(ErrorCode.WRONG_STATE, LEFT)
 
     async def _vary(
         self, device: Device, envelope: Envelope, known: Known, body: ControlVariation, target: Message
