@@ -7,6 +7,7 @@ from alicia.engine.talk import Utterance
 from alicia.errors import ErrorCode
 from alicia.protocol.messages import (
     AssistantSentence,
+    ControlStop,
     ControlVariation,
     ErrorMessage,
     StartAnswer,
@@ -122,6 +123,39 @@ async def test_who_goes_on_in_a_branch_that_another_device_has_just_left_is_refu
         await here.answered(here.ask("four"))
         here.ask("five")
         assert await here.prompted("five") == ["two", "About two", "four", "About four", "five"]
+
+
+async def test_a_question_that_is_stopped_while_it_waits_is_not_answered(pool: Pool, user: str) -> None:
+    async with parley(pool, user) as here:
+        here.model.holds["one"] = asyncio.Event()
+        here.ask("one")
+        await here.prompted("one")
+        waiting = here.ask("two")
+        stop = here.submit(ControlStop(conversation_id=here.id, target_id=waiting.id, stop_type="all"))
+        await here.hears(ControlStop, lambda body: body.target_id == stop.target_id)
+        here.model.holds["one"].set()
+        end = await here.closed((await here.started(waiting.id)).id)
+        assert (end.text, end.status) == ("", "stopped")
+        here.ask("three")
+        await here.prompted("three")
+        assert [prompt[-1] for prompt in here.model.prompts] == ["one", "three"]
+
+
+async def test_an_answer_that_is_asked_for_again_can_be_stopped_before_it_begins(
+    pool: Pool, user: str
+) -> None:
+    async with parley(pool, user) as here:
+        question = here.ask("one")
+        answer = await here.answered(question)
+        here.model.holds["two"] = here.model.lingers["two"] = asyncio.Event()
+        here.ask("two")
+        await here.prompted("two")
+        again = here.vary(answer.id)
+        here.submit(ControlStop(conversation_id=here.id, target_id=again.id, stop_type="all"))
+        await here.hears(ControlStop)
+        here.model.lingers["two"].set()
+        assert (await here.closed(again.id)).status == "stopped"
+        assert [prompt[-1] for prompt in here.model.prompts] == ["one", "two"]
 
 
 def utterance(text: str) -> Utterance:

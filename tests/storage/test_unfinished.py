@@ -70,6 +70,26 @@ async def test_a_stop_of_an_earlier_answer_does_not_stop_the_next_one(talk: Talk
     assert (left.answer_id, left.stopped) == (again.id, False)
 
 
+async def test_a_question_that_was_stopped_before_its_turn_only_wants_its_end(talk: Talk) -> None:
+    asked = talk.user_message("One?")
+    await talk.append(asked)
+    await talk.append(ControlStop(conversation_id=talk.id, target_id=asked.id, stop_type="all"))
+    (left,) = await found(talk)
+    assert (left.message_id, left.begun, left.stopped) == (asked.id, False, True)
+
+
+async def test_an_answer_that_was_asked_for_again_may_be_stopped_before_its_turn(talk: Talk) -> None:
+    asked, first = await talk.exchange("One?", "1.")
+    await talk.append(ControlStop(conversation_id=talk.id, target_id=asked.id, stop_type="all"))
+    again = vary(talk, first.id)
+    await talk.append(again)
+    assert [left.stopped for left in await found(talk)] == [False]
+    stop = ControlStop(conversation_id=talk.id, target_id=again.id, stop_type="all")
+    assert (await talk.ledger.known(talk.id, stop)).kind == "free"
+    await talk.append(stop)
+    assert [(left.answer_id, left.stopped) for left in await found(talk)] == [(again.id, True)]
+
+
 async def test_an_answer_whose_question_was_edited_wants_its_end_and_the_edit_its_answer(talk: Talk) -> None:
     asked = talk.user_message("One?")
     answer = talk.start_answer(asked.id)

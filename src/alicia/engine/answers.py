@@ -112,10 +112,14 @@ class Answers:
         self.ask(question)
 
     def stop(self, target_id: str) -> None:
-        """End the running answer if this is its id, or that of the message it answers."""
+        """End the answer with this id, or to this message; one that waits for its turn ends as it begins."""
         running = self._running
         if running is not None and target_id in (running.id, running.question.message_id):
             running.stop()
+        self._questions = deque(
+            replace(each, stopped=True) if target_id in (each.answer_id, each.message_id) else each
+            for each in self._questions
+        )
 
     def leave_branch(self, target_id: str) -> None:
         """Nothing of the branch that begins with this message is answered any more."""

@@ -53,7 +53,8 @@ async def lookup(conn: Connection, conversation_id: ConversationId, body: Body) 
     if isinstance(body, ControlVariation):
         return await _variation(conn, conversation_id, body)
     if isinstance(body, ControlStop):
-        await _message(conn, conversation_id, body.target_id, "targetId")
+        if not await _is_planned(conn, conversation_id, body.target_id):
+            await _message(conn, conversation_id, body.target_id, "targetId")
         return await _by_journal(conn, conversation_id, body)
     if isinstance(body, ToolUseResult):
         return await _tool_result(conn, conversation_id, body)
@@ -236,6 +237,22 @@ async def _message(
     if not rows:
         raise _invalid(f"`{field}` names no message of this conversation")
     return rows[0][0], rows[0][1]
+
+
+async def _is_planned(conn: Connection, conversation_id: ConversationId, message_id: str) -> bool:
+    """Whether an answer was asked for under this id, begun or not."""
+    rows = await _all(
+        conn,
+        """
+        SELECT 1
+          FROM alicia_messages
+         WHERE conversation_id = %(conversation_id)s
+           AND superseded_by = %(id)s
+         LIMIT 1
+        """,
+        {"conversation_id": conversation_id, "id": message_id},
+    )
+    return bool(rows)
 
 
 async def _journaled(conn: Connection, conversation_id: ConversationId, ref: str) -> bool:

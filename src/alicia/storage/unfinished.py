@@ -48,8 +48,13 @@ async def unfinished(conn: Connection, conversation_id: str) -> list[Unfinished]
                 AND answer.message_role = 'assistant'
                 AND answer.completion_status IN ('pending', 'streaming')
               UNION ALL
-             SELECT question.id, planned.superseded_by, FALSE, planned.id, FALSE, FALSE,
-                    question.sequence_number
+             SELECT question.id, planned.superseded_by, FALSE, planned.id,
+                    EXISTS (SELECT
+                              FROM alicia_meta
+                             WHERE ref = coalesce(planned.superseded_by, question.id)
+                               AND key = 'stopType'
+                               AND value IN ('generation', 'all')),
+                    FALSE, question.sequence_number
                FROM alicia_messages question
                LEFT JOIN LATERAL (
                     SELECT id, superseded_by
