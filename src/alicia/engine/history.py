@@ -28,6 +28,8 @@ class History:
         """How many messages came after those of the summary and before the first that is held here."""
         self.stale = False
         """What holds is older than what is held here: load it before the next prompt."""
+        self.left = 0
+        """How often something was left or erased: what was read before the last time may hold it still."""
         self._budget = budget
         self._turns: dict[str, Turn] = {}
         self._questions: list[str] = []
@@ -132,6 +134,7 @@ class History:
         A target that is not held is older than all that is, unless it is the answer to a question that is
         held: then it is on its way.
         """
+        self.left += 1
         if target_id in self._turns:
             gone = [target_id, *self._behind(target_id)]
         elif question_id in self._turns:
@@ -143,6 +146,7 @@ class History:
 
     def forget(self, erased: Sequence[str]) -> None:
         """Nothing of these messages is said to a model any more; a conversation's id means all of them."""
+        self.left += 1
         whole = any(each.startswith("ac_") for each in erased)
         for turn in list(self._turns.values()):
             if whole or turn.id in erased:

@@ -70,8 +70,15 @@ class RollingSummary:
         self._store = store
 
     async def load(self, owner: str) -> None:
-        """Read the newest messages back, and the summary as far as it still holds."""
-        await self._load(owner, await self._stored(owner))
+        """Read the newest messages back, and the summary as far as it still holds.
+
+        When a branch is left meanwhile, what was read may hold it: then it is read again.
+        """
+        while True:
+            left = self._history.left
+            held, newest, missing = await self._read_back(owner)
+            if left == self._history.left:
+                return self._history.load(held, newest, missing)
 
     async def roll(self, owner: str) -> None:
         """Fold until history is short enough; each step is stored by itself."""
@@ -80,9 +87,9 @@ class RollingSummary:
             summary = await self._keep(owner, summary, summary.stages)
         if next(iter(summary.stages), None) != self._history.summary:
             # Its user has edited or deleted it.
-            await self._load(owner, summary)
+            await self.load(owner)
         while (excess := self._history.excess()) > 0:
-            stage = self._history.summary
+            stage, left = self._history.summary, self._history.left
             async with self._pool.connection() as conn:
                 rows = await uncovered(conn, owner, self._id, stage and stage.through, AT_ONCE)
             budget = self._budget()
@@ -94,6 +101,10 @@ class RollingSummary:
             new = Stage(text=text, through=MessageId(piece[-1].id), messages=covered)
             earlier = [] if stage is None else [stage, *summary.stages[1:]]
             summary = await self._keep(owner, summary, [new, *earlier][:STAGES])
+            if left != self._history.left:
+                # It may tell of what was left while it was being written.
+                self._history.stale = True
+                return
             self._history.fold(new)
             log.info("conversation folded", conversation_id=self._id, messages=covered)
 
@@ -102,8 +113,9 @@ class RollingSummary:
             memory = await memory_is_on(conn, owner, self._id)
             return await stored_summary(conn, owner, self._id, memory=memory)
 
-    async def _load(self, owner: str, summary: Summary) -> None:
-        newest = next(iter(summary.stages), None)
+    async def _read_back(self, owner: str) -> tuple[Sequence[Turn], Stage | None, int]:
+        """The messages after the summary, that, and how many are missing between the two."""
+        newest = next(iter((await self._stored(owner)).stages), None)
         turns = await self._read()
         held = _after(turns, newest)
         missing = 0
@@ -112,7 +124,7 @@ class RollingSummary:
             async with self._pool.connection() as conn:
                 since = await count_uncovered(conn, owner, self._id, newest and newest.through)
             missing = max(0, since - len(held))
-        self._history.load(held, newest, missing)
+        return held, newest, missing
 
     async def _keep(self, owner: str, summary: Summary, stages: Sequence[Stage]) -> Summary:
         """Make these the stored ones: in memory, or in the conversation's meta where memory is off."""
