@@ -9,12 +9,14 @@ from alicia.protocol.messages import (
     AssistantSentence,
     ControlStop,
     ControlVariation,
+    Erasure,
     ErrorMessage,
     StartAnswer,
     UserMessage,
 )
 from alicia.storage.pool import Pool
 from support.parley import Hold, parley
+from support.tables import journal, records
 
 
 async def test_what_is_asked_at_an_answers_last_sentence_follows_on_it(pool: Pool, user: str) -> None:
@@ -156,6 +158,33 @@ async def test_an_answer_that_is_asked_for_again_can_be_stopped_before_it_begins
         here.model.lingers["two"].set()
         assert (await here.closed(again.id)).status == "stopped"
         assert [prompt[-1] for prompt in here.model.prompts] == ["one", "two"]
+
+
+async def test_what_was_being_stored_when_its_answer_was_erased_is_erased_too(pool: Pool, user: str) -> None:
+    async with parley(pool, user) as here:
+        here.model.talkative.add("one")
+        storing = Hold(lambda body: isinstance(body, AssistantSentence))
+        here.ledger.holds.append(storing)
+        answer = await here.started(here.ask("one").id)
+        await storing.reached.wait()
+        await here.ledger.erase_message(user, answer.id)
+        here.conversation.notice()
+        await here.model.left.wait()
+        storing.released.set()
+        await here.hears(Erasure)
+        await here.closed(answer.id)
+        said = await records(
+            pool,
+            """
+            SELECT m.contents, s.text
+              FROM alicia_messages m
+              JOIN alicia_sentences s ON s.message_id = m.id
+             WHERE m.id = %s
+            """,
+            answer.id,
+        )
+        assert {text for row in said for text in row.values()} == {""}
+        assert b"About one" not in b"".join(await journal(pool, here.id))
 
 
 def utterance(text: str) -> Utterance:

@@ -82,6 +82,10 @@ class Script:
         self.holds: dict[str, asyncio.Event] = {}
         self.lingers: dict[str, asyncio.Event] = {}
         """Prompts whose answer takes until then to end when it is stopped."""
+        self.talkative: set[str] = set()
+        """Prompts whose answer never ends by itself."""
+        self.left = asyncio.Event()
+        """One of those was stopped."""
         self.asked = asyncio.Condition()
 
     async def stream(self, messages: Sequence[Message], *_: object, **__: object) -> AsyncGenerator[Delta]:
@@ -92,12 +96,21 @@ class Script:
         try:
             if hold := self.holds.get(question):
                 await hold.wait()
+            if question in self.talkative:
+                yield TextDelta(f"About {question}. And so on")
+                await self._ramble()
             yield TextDelta(f"About {question}")
         finally:
             linger = self.lingers.get(question)
             while linger and not linger.is_set():
                 with suppress(asyncio.CancelledError):
                     await linger.wait()
+
+    async def _ramble(self) -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            self.left.set()
 
     async def complete(self, *_: object, **__: object) -> Any:
         raise ModelUnavailable("busy", "Not now.")

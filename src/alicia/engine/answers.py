@@ -54,6 +54,8 @@ class Answers:
         _all.add(self)
         self._asked = asyncio.Event()
         self._running: Answer | None = None
+        self._over = asyncio.Event()
+        """Nothing more comes of the answer that ran last."""
         self._begun: dict[str, Answer] = {}
         """Answers that were begun before their questions were sure."""
 
@@ -149,10 +151,15 @@ class Answers:
             )
         )
 
-    def forget(self, erased: Sequence[str]) -> None:
-        """What was erased is not answered any more, and no later answer knows of it."""
+    async def forget(self, erased: Sequence[str]) -> None:
+        """What was erased is not answered any more, and no later answer knows of it.
+
+        Waits until nothing more is written to it.
+        """
         self._history.forget(erased)
         self._leave(erased)
+        if self._running is not None and self._running.superseded:
+            await self._over.wait()
 
     def _leave(self, gone: Sequence[str], question_id: str | None = None) -> None:
         def left(question: Question) -> bool:
@@ -185,10 +192,12 @@ class Answers:
                 continue
             question = self._questions.popleft()
             self._running = self._begun.pop(question.message_id, None) or self._make(question)
+            self._over.clear()
             try:
                 await self._finish(self._running)
             finally:
                 self._running = None
+                self._over.set()
 
     async def _finish(self, answer: Answer) -> None:
         conversation_id = self._line.session.conversation_id

@@ -235,12 +235,16 @@ class Conversation:
                 self._noticed.set()
 
     async def _tell_erasures(self) -> None:
-        if not await self._services.ledger.pending_erasures(self.id):
+        told: list[str] = []
+        erased = await self._services.ledger.pending_erasures(self.id)
+        if not erased:
             return
         async with self._afterwards.halted():
-            # Once more: until now a pause may have told again what was erased.
-            erased = await self._services.ledger.pending_erasures(self.id)
-            self._answers.forget(erased)
+            # Again and again: until it had stopped, an answer or a pause may have told what was erased.
+            while len(erased) > len(told):
+                told = erased
+                await self._answers.forget(told)
+                erased = await self._services.ledger.pending_erasures(self.id)
             self._guesses.drop()
             await self._line.emit(Entry(Erasure(conversation_id=self.id, ids=erased)))
             await self._afterwards.reload()
