@@ -108,6 +108,16 @@ async def test_an_edited_message_takes_its_variation_with_it(talk: Talk) -> None
     assert await places(talk) == []
 
 
+async def test_the_sound_of_a_sentence_that_comes_after_its_erasure_is_not_kept(talk: Talk) -> None:
+    _, answer = await talk.exchange("One?")
+    sentence = talk.sentence(answer, 1, "1.", final=True)
+    await talk.append(sentence)
+    await talk.ledger.erase_message(talk.user, answer.id)
+    sound = AudioChunk(conversation_id=talk.id, id=sentence.id, format="pcm", duration_ms=1)
+    await talk.append(Entry(sound, None, Recording(data=SECRET.encode())))
+    assert await places(talk) == []
+
+
 async def test_an_erased_conversation_is_nowhere(talk: Talk) -> None:
     await tell_all(talk)
     loose = UserNote(conversation_id=talk.id, id=ids.new(ids.NoteId), content=f"All about {SECRET}.")

@@ -52,6 +52,7 @@ def _write_sentence_audio(batch: Batch, body: AudioChunk, private: Recording, da
                meta = s.meta || %(meta)s
           FROM alicia_messages m
          WHERE s.id = %(id)s
+           AND s.deleted_at IS NULL
            AND m.id = s.message_id
            AND m.conversation_id = %(conversation_id)s
         """,
