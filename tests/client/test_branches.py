@@ -121,6 +121,16 @@ def test_what_is_said_between_a_variation_and_its_answer_stays() -> None:
     assert log.told == [("1? 1!", False), ("1? One! Quickly! Yes.", True)]
 
 
+def test_what_was_asked_before_an_answer_began_is_left_with_it() -> None:
+    log = Log()
+    first = log.ask("1?")
+    second = log.ask("2?", first)
+    answer = log.answer("1!", first)
+    log.answer("2!", second)
+    log.vary(answer)
+    assert log.told == [("1?", True), ("1? 1! 2? 2!", False)]
+
+
 def test_an_answer_that_is_asked_for_and_not_begun_leaves_its_question_live() -> None:
     log = Log()
     asked = log.ask("1?")

@@ -15,6 +15,7 @@ from alicia.protocol.messages import (
     UserMessage,
 )
 from alicia.storage.pool import Pool
+from alicia.storage.unfinished import unfinished
 from support.parley import Hold, parley
 from support.tables import journal, records
 
@@ -158,6 +159,23 @@ async def test_an_answer_that_is_asked_for_again_can_be_stopped_before_it_begins
         here.model.lingers["two"].set()
         assert (await here.closed(again.id)).status == "stopped"
         assert [prompt[-1] for prompt in here.model.prompts] == ["one", "two"]
+
+
+async def test_what_was_asked_before_an_answer_began_is_left_with_it_everywhere(
+    pool: Pool, user: str
+) -> None:
+    async with parley(pool, user) as here:
+        here.model.remembered.clear()
+        first, second = here.ask("one"), here.ask("two")
+        await here.stored(second)
+        here.model.remembered.set()
+        await here.answered(second)
+        again = here.vary((await here.started(first.id)).id)
+        await here.closed(again.id)
+        await here.answered(here.ask("three"))
+        assert await here.prompted("three") == ["one", "About one", "three"]
+        async with pool.connection() as conn:
+            assert await unfinished(conn, here.id) == []
 
 
 async def test_what_was_being_stored_when_its_answer_was_erased_is_erased_too(pool: Pool, user: str) -> None:

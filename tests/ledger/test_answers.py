@@ -5,6 +5,7 @@ import pytest
 from alicia import ids
 from alicia.protocol.messages import AnswerStatus, AssistantMessage, ControlVariation
 from alicia.storage.messages import history
+from alicia.storage.unfinished import unfinished
 from support.talk import Talk
 
 
@@ -201,3 +202,16 @@ async def test_an_answer_takes_the_place_of_one_that_was_given_in_the_meantime(t
     new = talk.start_answer(asked.id, id=later.id, supersedes=first.id)
     await talk.append(new, talk.sentence(new, 1, "3.", final=True))
     assert await live(talk) == ["One?", "3."]
+
+
+async def test_what_was_asked_before_an_answer_began_is_left_with_it(talk: Talk) -> None:
+    first, second = talk.user_message("One?"), talk.user_message("Two?")
+    await talk.append(first)
+    await talk.append(second)
+    answers = [talk.start_answer(asked.id) for asked in (first, second)]
+    for answer, text in zip(answers, ("1.", "2."), strict=True):
+        await talk.append(answer, talk.sentence(answer, 1, text, final=True))
+    await talk.append(regenerate(talk, answers[0].id))
+    assert await live(talk) == ["One?"]
+    async with talk.pool.connection() as conn:
+        assert [each.message_id for each in await unfinished(conn, talk.id)] == [first.id]

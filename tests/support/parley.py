@@ -86,6 +86,9 @@ class Script:
         """Prompts whose answer never ends by itself."""
         self.left = asyncio.Event()
         """One of those was stopped."""
+        self.remembered = asyncio.Event()
+        """Until then no answer begins."""
+        self.remembered.set()
         self.asked = asyncio.Condition()
 
     async def stream(self, messages: Sequence[Message], *_: object, **__: object) -> AsyncGenerator[Delta]:
@@ -116,6 +119,7 @@ class Script:
         raise ModelUnavailable("busy", "Not now.")
 
     async def recall(self, *_: object, **__: object) -> list[Recalled]:
+        await self.remembered.wait()
         return []
 
     async def learn(self, *_: object, **__: object) -> Lesson:

@@ -105,10 +105,18 @@ class _Tree:
             message.previous_id = answer
 
     def _leave(self, target: str | None) -> None:
-        """The target and all that came after it belong to a branch that is left."""
-        if target in self._said:
-            known = list(self._said)
-            self._left.update(known[known.index(target) :])
+        """The target and all that came after it belong to a branch that is left.
+
+        After an answer comes also what was asked before it began, since it comes right after its question.
+        """
+        message = self._said.get(target or "")
+        if message is None:
+            return
+        known = list(self._said)
+        if message.role == "assistant" and message.previous_id in known:
+            self._left.update(known[known.index(message.previous_id) + 1 :])
+        else:
+            self._left.update(known[known.index(message.id) :])
 
     def branches(self) -> list[Branch]:
         followed = {message.previous_id for message in self._said.values()}

@@ -196,6 +196,7 @@ def supersede(
     """End the branch that begins with the target: it and all that came after it, unless that is done already.
 
     Only one branch is ever live, so what is live and not older than the target hangs on it or on its rival.
+    After an answer comes also what was asked before it began, since it comes right after its question.
     Without `rivals`, a target that is superseded already is left to whatever superseded it.
     """
     batch.add(
@@ -208,7 +209,12 @@ def supersede(
            AND target.superseded_by IS DISTINCT FROM %(new_id)s
            AND (%(rivals)s OR target.superseded_by IS NULL)
            AND m.conversation_id = %(conversation_id)s
-           AND m.sequence_number >= target.sequence_number
+           AND m.sequence_number > coalesce(
+                 (SELECT question.sequence_number
+                    FROM alicia_messages question
+                   WHERE question.id = target.previous_id
+                     AND target.message_role = 'assistant'),
+                 target.sequence_number - 1)
            AND m.superseded_by IS NULL
            AND m.id <> %(new_id)s
         """,
