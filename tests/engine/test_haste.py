@@ -2,10 +2,13 @@
 
 import asyncio
 
+import pytest
+
 from alicia import ids
 from alicia.engine.talk import Utterance
-from alicia.errors import ErrorCode
+from alicia.errors import DatabaseUnavailable, ErrorCode
 from alicia.protocol.messages import (
+    Acknowledgement,
     AssistantSentence,
     ControlStop,
     ControlVariation,
@@ -14,9 +17,10 @@ from alicia.protocol.messages import (
     StartAnswer,
     UserMessage,
 )
+from alicia.protocol.values import Map
 from alicia.storage.pool import Pool
 from alicia.storage.unfinished import unfinished
-from support.parley import Hold, parley
+from support.parley import Hold, parley, unopened
 from support.tables import journal, records
 
 
@@ -203,6 +207,23 @@ async def test_what_was_being_stored_when_its_answer_was_erased_is_erased_too(po
         )
         assert {text for row in said for text in row.values()} == {""}
         assert b"About one" not in b"".join(await journal(pool, here.id))
+
+
+async def test_who_opens_a_conversation_again_after_the_database_was_away_finds_all_of_it_known(
+    pool: Pool, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(_: object) -> Map:
+        raise DatabaseUnavailable("Away.")
+
+    async with unopened(pool, user) as here:
+        with monkeypatch.context() as patched:
+            patched.setattr(here.ledger, "preferences", away)
+            here.open(preferences={"recording": False})
+            assert (await here.hears(ErrorMessage)).code == ErrorCode.UNAVAILABLE
+        here.open()
+        await here.hears(Acknowledgement)
+        assert here.conversation.talk.owner == user
+        assert not here.conversation.talk.wishes.recording
 
 
 def utterance(text: str) -> Utterance:

@@ -188,6 +188,9 @@ class Parley:
         self.conversation.receive(self.device, encode(envelope))
         return body
 
+    def open(self, **fields: Any) -> None:
+        self.submit(Configuration(conversation_id=self.id, last_sequence_seen=0, **fields))
+
     def ask(self, text: str, **fields: Any) -> UserMessage:
         given = {"id": ids.new(ids.MessageId), **fields}
         return self.submit(UserMessage(conversation_id=self.id, content=text, **given))
@@ -245,12 +248,19 @@ class Parley:
 @asynccontextmanager
 async def parley(pool: Pool, user: str) -> AsyncGenerator[Parley]:
     """A conversation whose device is up to date."""
+    async with unopened(pool, user) as made:
+        made.open()
+        await made.hears(Acknowledgement)
+        yield made
+
+
+@asynccontextmanager
+async def unopened(pool: Pool, user: str) -> AsyncGenerator[Parley]:
+    """A conversation that nobody has opened yet."""
     made = Parley(pool, user)
     running = asyncio.create_task(made.conversation.run())
     made.conversation.joined(made.device)
-    made.submit(Configuration(conversation_id=made.id, last_sequence_seen=0))
     try:
-        await made.hears(Acknowledgement)
         yield made
     finally:
         for linger in made.model.lingers.values():

@@ -37,6 +37,7 @@ from alicia.protocol.messages import (
 from alicia.protocol.session import AgentSession
 from alicia.storage.audio import unheard_clips
 from alicia.storage.conversations import Conversation as Row
+from alicia.storage.pool import AWAY
 from alicia.telemetry import metrics
 from alicia.tools.client import ClientTools
 
@@ -181,14 +182,12 @@ class Conversation:
         """Go on where the row says that the conversation stands; a new one waits for its opening."""
         while True:
             try:
-                row = await self._services.ledger.load(self.id)
+                return await self._take_on(await self._services.ledger.load(self.id))
             except NotFound:
                 return None
-            except DatabaseUnavailable:
+            except (DatabaseUnavailable, *AWAY):
                 log.warning("database away", conversation_id=self.id)
                 await asyncio.sleep(CLAIM_EVERY)
-            else:
-                return await self._take_on(row)
 
     async def _take_on(self, row: Row) -> None:
         deadline = time.monotonic() + CLAIM_PATIENCE
@@ -203,6 +202,7 @@ class Conversation:
         preferences = await self._services.ledger.preferences(row)
         self.talk.settle(owner=row.user_id, preferences=preferences)
         await self._afterwards.begin(row.user_id)
+        await self._tell_erasures()
         async with self._services.pool.connection() as conn:
             questions = await read_questions(conn, self.id)
             unheard = await unheard_clips(conn, self.id)
@@ -211,7 +211,6 @@ class Conversation:
         for audio_id in unheard:
             self._clips.take_up(audio_id)
         log.info("conversation taken on", conversation_id=self.id, unfinished=len(questions))
-        await self._tell_erasures()
 
     async def _read_turns(self) -> list[Turn]:
         async with self._services.pool.connection() as conn:
@@ -358,7 +357,12 @@ class Conversation:
             row = await self._services.ledger.create(self.id, user, preferences=body.preferences)
         except NotFound:
             raise RemoteProtocolError(ErrorCode.NOT_FOUND, "this conversation does not exist here") from None
-        await self._take_on(row)
+        try:
+            await self._take_on(row)
+        except (DatabaseUnavailable, *AWAY) as error:
+            # What is only half known would never be read again.
+            self._owner = None
+            raise DatabaseUnavailable(f"PostgreSQL did not answer: {error}") from error
 
     async def _catch_up(self, device: Device, after: int) -> None:
         try:
