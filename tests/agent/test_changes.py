@@ -43,7 +43,7 @@ async def test_an_erased_message_is_told_and_no_prompt_knows_it(stack: Stack, us
         assert alone.all(Erasure) == [erasure]
         stack.model.say("What about it?", when="again")
         await alone.ask("Say it again.")
-        assert "xylophone" not in str(stack.model.requests[-1].messages)
+        assert "xylophone" not in str(stack.model.chats[-1].messages)
 
 
 async def test_a_device_that_was_away_learns_of_an_erasure_when_it_returns(stack: Stack, user: str) -> None:
