@@ -132,6 +132,20 @@ async def test_who_goes_on_in_a_branch_that_another_device_has_just_left_is_refu
         assert await here.prompted("five") == ["two", "About two", "four", "About four", "five"]
 
 
+async def test_a_message_that_replaces_another_follows_on_what_that_one_followed(
+    pool: Pool, user: str
+) -> None:
+    async with parley(pool, user) as here:
+        before = await here.answered(here.ask("zero"))
+        question = here.ask("one")
+        await here.answered(question)
+        other = here.ask("two", supersedes=question.id)
+        assert (await here.echo(other)).previous_id == before.id
+        await here.answered(other)
+        here.ask("three")
+        assert await here.prompted("three") == ["zero", "About zero", "two", "About two", "three"]
+
+
 async def test_a_question_that_is_stopped_while_it_waits_is_not_answered(pool: Pool, user: str) -> None:
     async with parley(pool, user) as here:
         here.model.holds["one"] = asyncio.Event()

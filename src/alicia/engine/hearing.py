@@ -84,7 +84,8 @@ class Hearing:
         match body:
             case UserMessage():
                 async with self._answers.placing:
-                    placed = replace(body, previous_id=body.previous_id or self._answers.tip())
+                    follows = self._answers.tip() if target is None else target.previous_id
+                    placed = replace(body, previous_id=body.previous_id or follows)
                     await self._line.take(device, envelope, known, Entry(placed, envelope.meta))
                     self._answers.hear(placed, device.identity)
             case ControlStop():
@@ -121,15 +122,17 @@ class Hearing:
         await self._line.insist(device, envelope, known, replace(entry, meta=envelope.meta))
 
     async def _target(self, owner: str, known: Known) -> Message | None:
-        """What a variation is to replace; what is new must hang on the branch that holds."""
+        """What a message or a variation is to replace; what is new must hang on the branch that holds."""
         body = known.body
         if known.stored or not isinstance(body, ControlVariation | UserMessage):
             return None
         if isinstance(body, UserMessage):
             await self._must_hold(owner, body.previous_id)
+        target_id = body.target_id if isinstance(body, ControlVariation) else body.supersedes
+        if target_id is None:
             return None
         async with self._services.pool.connection() as conn:
-            target = await message(conn, owner, body.target_id)
+            target = await message(conn, owner, target_id)
         if target is None:
             raise RemoteProtocolError(ErrorCode.WRONG_STATE, LEFT)
         await self._must_hold(owner, target.previous_id)
