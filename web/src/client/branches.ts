@@ -3,8 +3,8 @@ import type { Message, Shown } from "./message";
 /**
  * The messages in reading order, with one variant of each: the chosen one, or else the newest.
  *
- * `messages` come in the order of the log. An answer stands right after its question. What follows a variant that is
- * not in view is not in view either. `chosen` maps the first of a family of variants to the one that is wanted.
+ * `messages` come in the order of the log. An answer stands right after its question, and what was asked before it began
+ * follows on it. What follows a variant that is not in view is not in view either. `chosen` maps the first of a family of variants to the one that is wanted.
  */
 export function arrange(messages: readonly Message[], chosen: ReadonlyMap<string, string>): Shown[] {
   const byId = new Map(messages.map((each) => [each.id, each]));
@@ -15,6 +15,14 @@ export function arrange(messages: readonly Message[], chosen: ReadonlyMap<string
     rootOf.set(id, root);
     families.set(root, [...(families.get(root) ?? []), id]);
   }
+  const answers = answersByQuestion(messages, byId);
+  const place = new Map(messages.map((each, index) => [each.id, index]));
+  const before = ({ id, role, previousId }: Message): Message | undefined => {
+    const previous = previousId === undefined ? undefined : byId.get(previousId);
+    if (role !== "user" || previous?.role !== "user") return previous;
+    const given = answers.get(previous.id) ?? [];
+    return given.find((each) => (place.get(each.id) ?? 0) > (place.get(id) ?? 0)) ?? given.at(-1) ?? previous;
+  };
   const inView = new Map<string, boolean>();
   const isInView = (message: Message): boolean => {
     const known = inView.get(message.id);
@@ -23,23 +31,23 @@ export function arrange(messages: readonly Message[], chosen: ReadonlyMap<string
     inView.set(message.id, true);
     const root = rootOf.get(message.id) ?? message.id;
     const wanted = chosen.get(root) ?? families.get(root)?.at(-1);
-    const before = message.previousId === undefined ? undefined : byId.get(message.previousId);
-    const answer = wanted === message.id && (before === undefined || isInView(before));
+    const previous = before(message);
+    const answer = wanted === message.id && (previous === undefined || isInView(previous));
     inView.set(message.id, answer);
     return answer;
   };
-  return inReadingOrder(messages, byId)
+  const answersToNone = messages.filter(({ role, previousId }) => role === "user" || !byId.has(previousId ?? ""));
+  return answersToNone
+    .flatMap((each) => [each, ...(answers.get(each.id) ?? [])])
     .filter(isInView)
     .map((message) => ({ message, variants: families.get(rootOf.get(message.id) ?? message.id) ?? [message.id] }));
 }
 
-function inReadingOrder(messages: readonly Message[], byId: ReadonlyMap<string, Message>): Message[] {
+function answersByQuestion(messages: readonly Message[], byId: ReadonlyMap<string, Message>): Map<string, Message[]> {
   const answers = new Map<string, Message[]>();
-  const roots: Message[] = [];
   for (const message of messages) {
     const question = message.previousId === undefined ? undefined : byId.get(message.previousId);
     if (message.role === "assistant" && question) answers.set(question.id, [...(answers.get(question.id) ?? []), message]);
-    else roots.push(message);
   }
-  return roots.flatMap((root) => [root, ...(answers.get(root.id) ?? [])]);
+  return answers;
 }

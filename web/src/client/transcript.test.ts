@@ -79,6 +79,22 @@ it("an answer stands after its question, even when another question came between
   expect(texts(transcript)).toEqual(["one?", "one!", "two?", "two!"]);
 });
 
+it("what was asked before an answer began leaves with it", () => {
+  const agent = new Agent();
+  const transcript = told(
+    agent.asks("q1", "One?"),
+    agent.asks("q2", "Two?", { previousId: am("q1") }),
+    agent.starts("a1", "q1"),
+    agent.sentence("a1", 1, "One.", "completed"),
+    agent.starts("a2", "q2"),
+    agent.sentence("a2", 1, "Two.", "completed"),
+  );
+  expect(texts(transcript)).toEqual(["One?", "One.", "Two?", "Two."]);
+  transcript.apply(agent.starts("again", "q1", "a1"));
+  transcript.apply(agent.sentence("again", 1, "Once more.", "completed"));
+  expect(texts(transcript)).toEqual(["One?", "Once more."]);
+});
+
 it("a regenerated answer takes the place of the old one, which can be stepped back to", () => {
   const agent = new Agent();
   const transcript = told(
