@@ -102,6 +102,14 @@ def test_a_branch_that_is_left_further_back_than_what_is_held_asks_for_a_reading
     assert (made.stale, made.summary, made.tip()) == (False, None, "q0")
 
 
+def test_what_followed_on_an_erased_message_is_told_all_the_same() -> None:
+    made = history(3, size=1)
+    made.forget(["q0"])
+    said = [message.content for message in made.prompt("q2", [], NOON)[1:]]
+    assert said[:-1] == ["Answer 0.", "Question 1.", "Answer 1."]
+    assert made.superseded("q0")
+
+
 def test_a_question_for_the_user_is_asked_once() -> None:
     made = history(2, size=1)
     made.ask_about("Which one is right?")

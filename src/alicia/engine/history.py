@@ -151,6 +151,9 @@ class History:
         for turn in list(self._turns.values()):
             if whole or turn.id in erased:
                 self._turns[turn.id] = replace(turn, text="", superseded=True)
+            elif turn.previous_id in erased:
+                # It is not of a branch that was left.
+                self._turns[turn.id] = replace(turn, previous_id=None)
 
     def before(self, message_id: str) -> tuple[list[Message], str]:
         """What was said before a message on its branch, and its text."""
