@@ -135,16 +135,20 @@ class Hearing:
             target = await message(conn, owner, target_id)
         if target is None:
             raise RemoteProtocolError(ErrorCode.WRONG_STATE, LEFT)
-        await self._must_hold(owner, target.previous_id)
+        before = await self._must_hold(owner, target.previous_id)
+        if before is None and target.message_role == "assistant":
+            raise RemoteProtocolError(ErrorCode.WRONG_STATE, "the question was erased: ask it anew")
         return target
 
-    async def _must_hold(self, owner: str, message_id: str | None) -> None:
+    async def _must_hold(self, owner: str, message_id: str | None) -> Message | None:
+        """The message, unless it is erased; RemoteProtocolError when its branch was left."""
         if message_id is None:
-            return
+            return None
         async with self._services.pool.connection() as conn:
             found = await message(conn, owner, message_id)
         if found is not None and found.superseded_by is not None:
             raise RemoteProtocolError(ErrorCode.WRONG_STATE, LEFT)
+        return found
 
     async def _vary(
         self, device: Device, envelope: Envelope, known: Known, body: ControlVariation, target: Message
