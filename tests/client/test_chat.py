@@ -215,7 +215,7 @@ def test_what_is_typed_during_an_answer_counts(stack: Stack, person: Person) -> 
     person.types("Next, please.\r/stop\rhalf")
     person.sees("› Next, please.\n")
     person.sees("stopped\n")
-    person.sees("\nNext, please.\n")
+    person.sees("You said: Next, please.\n")
     person.sees("› half")
     person.types(" and half\r")
     person.sees("You said: half and half\n")
