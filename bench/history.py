@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.abc import Params
 from psycopg.rows import TupleRow
-from psycopg_pool import AsyncConnectionPool
 
 from alicia.ledger.journal import journaled, missed
 from alicia.ledger.journal import replay as replay_journal
@@ -217,7 +216,7 @@ async def main() -> None:
         await fill(small, SMALL)
         took = await fill(large, LARGE)
         print(f"{LARGE * PER_CONVERSATION:,} messages in {LARGE:,} conversations, made in {took:.0f} s")
-        recorded: Pool = AsyncConnectionPool(
+        recorded = Pool(
             large, kwargs={"autocommit": True}, min_size=1, max_size=2, open=False, configure=recording
         )
         async with recorded as pool:

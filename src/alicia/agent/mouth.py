@@ -106,7 +106,8 @@ class Mouth:
                 await asyncio.sleep(AGAIN)
         self._track_sid = publication.sid
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(publication.wait_for_subscription(), SUBSCRIBED)
+            async with asyncio.timeout(SUBSCRIBED):
+                await publication.wait_for_subscription()
         self._audible.set()
 
     async def run(self) -> None:
@@ -128,7 +129,8 @@ class Mouth:
         await self.source.wait_for_playout()
         if self._track_sid and self._room.isconnected():
             with contextlib.suppress(UnpublishTrackError, TimeoutError):
-                await asyncio.wait_for(self._room.local_participant.unpublish_track(self._track_sid), 5)
+                async with asyncio.timeout(5):
+                    await self._room.local_participant.unpublish_track(self._track_sid)
         await self.source.aclose()
 
     # What it is told.

@@ -43,8 +43,10 @@ async def leave(
         for sid in list(room.local_participant.track_publications):
             # The room may be lost at any moment; then there is nothing to unpublish, and nobody answers.
             with contextlib.suppress(UnpublishTrackError, TimeoutError):
-                await asyncio.wait_for(room.local_participant.unpublish_track(sid), _PATIENCE)
+                async with asyncio.timeout(_PATIENCE):
+                    await room.local_participant.unpublish_track(sid)
     for source in sources:
         await source.aclose()
     with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(room.disconnect(), _PATIENCE)
+        async with asyncio.timeout(_PATIENCE):
+            await room.disconnect()

@@ -260,7 +260,8 @@ class Conversation:
             yield self
             if self.state is State.ONLINE:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self.flush(), LINGER_SECONDS)
+                    async with asyncio.timeout(LINGER_SECONDS):
+                        await self.flush()
         finally:
             await self._tools.aclose()
             task.cancel()

@@ -136,9 +136,8 @@ class Link:
         await self._room.connect(access.url, access.token, options)
         # Whoever publishes nothing is announced late, unless something about it changes.
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(
-                self._room.local_participant.set_attributes({ATTRIBUTE: access.identity}), CONNECT_SECONDS
-            )
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await self._room.local_participant.set_attributes({ATTRIBUTE: access.identity})
 
     def _listen(self) -> None:
         room, tell = self._room, self._inbox.put_nowait

@@ -253,7 +253,8 @@ class Talk:
         await self._line.emit(*(Entry(stop, {"noticedAt": noticed.isoformat()}) for stop in stops))
         try:
             # What is said next hangs on the answer that it interrupts, so that must have ended.
-            await asyncio.wait_for(self._answers.idle.wait(), PATIENCE)
+            async with asyncio.timeout(PATIENCE):
+                await self._answers.idle.wait()
         except TimeoutError:
             log.warning("interrupted answer goes on", message_id=running)
 

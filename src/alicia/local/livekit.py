@@ -108,7 +108,8 @@ class LiveKit:
         # The first signal lets the server wait for its participants to leave, the second does not.
         self._process.send(signal.SIGTERM)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._process.wait(), 0.2)
+            async with asyncio.timeout(0.2):
+                await self._process.wait()
         return await self._process.stop(signal.SIGINT, within=within)
 
     async def _answers(self) -> bool:

@@ -91,7 +91,8 @@ class Process:
         """
         self.send(number)
         try:
-            await asyncio.wait_for(self.wait(), within)
+            async with asyncio.timeout(within):
+                await self.wait()
         except TimeoutError:
             await self.kill()
             return False

@@ -1,5 +1,6 @@
 """Connections to PostgreSQL."""
 
+import asyncio
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -11,10 +12,26 @@ from psycopg_pool import AsyncConnectionPool
 from alicia.storage.moments import UtcBinaryLoader, UtcLoader
 
 Connection: TypeAlias = AsyncConnection[TupleRow]
-Pool: TypeAlias = AsyncConnectionPool[Connection]
 
 AWAY: Final = (OperationalError, InterfaceError)
 """What is raised when PostgreSQL, or the way to it, is gone; a pool's own errors are among these."""
+
+
+class Pool(AsyncConnectionPool[Connection]):
+    """One that loses no cancellation.
+
+    The library waits for a connection with `asyncio.wait_for`, which before Python 3.12 drops a cancellation
+    that comes just as there is one: the task would go on, and whoever ends it would wait for ever.
+    """
+
+    async def getconn(self, timeout: float | None = None) -> Connection:  # noqa: ASYNC109 (the library's)
+        task = asyncio.current_task()
+        before = task.cancelling() if task else 0
+        conn = await super().getconn(timeout)
+        if task and task.cancelling() > before:
+            await self.putconn(conn)
+            raise asyncio.CancelledError
+        return conn
 
 
 def make_pool(
@@ -28,7 +45,7 @@ def make_pool(
     """
     # psycopg reads None as "never prepare".
     prepare = {"prepare_threshold": None} if pooler else {}
-    return AsyncConnectionPool(
+    return Pool(
         url,
         kwargs={"autocommit": True, **prepare},
         min_size=min_size,

@@ -161,7 +161,8 @@ class Toolbox:
         while True:
             changed = False
             with contextlib.suppress(TimeoutError):
-                changed = await asyncio.wait_for(self._changed.wait(), REREAD)
+                async with asyncio.timeout(REREAD):
+                    changed = await self._changed.wait()
             if not await self._try_to_synchronise(pool, changed=changed):
                 await asyncio.sleep(REREAD)
 

@@ -53,7 +53,8 @@ async def _lines() -> AsyncGenerator[str, None]:
 
 async def _reached(conversation: Conversation) -> bool:
     try:
-        await asyncio.wait_for(conversation.online(), PATIENCE)
+        async with asyncio.timeout(PATIENCE):
+            await conversation.online()
     except TimeoutError:
         waiting = len(conversation.outbox)
         _complain(f"Nobody answers. What you wrote ({waiting}) is kept, and the next `alicia chat` sends it.")

@@ -240,7 +240,8 @@ class Terminal:
         )
         view.sent.add(await conversation.note(text, message_id=next(answers, None)))
         try:
-            await asyncio.wait_for(conversation.flush(), FLUSH_SECONDS)
+            async with asyncio.timeout(FLUSH_SECONDS):
+                await conversation.flush()
         except TimeoutError:
             self._screen.aside("kept; it goes out when the server is there")
         else:
@@ -261,7 +262,8 @@ class Terminal:
             return
         if conversation.state is State.ONLINE:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(conversation.flush(), FLUSH_SECONDS)
+                async with asyncio.timeout(FLUSH_SECONDS):
+                    await conversation.flush()
         if waiting := len(conversation.outbox):
             self._screen.aside(f"{waiting} not sent yet: they are kept, and go out with your next visit")
         if conversation.id and conversation.log:

@@ -102,7 +102,8 @@ class View:
     async def _catch_up(self, head: int) -> None:
         """After a Configuration a replay up to `head` may follow: if it is long, show only how it ends."""
         try:
-            await asyncio.wait_for(self._conversation.caught_up(), REPLAY_SECONDS)
+            async with asyncio.timeout(REPLAY_SECONDS):
+                await self._conversation.caught_up()
         except TimeoutError:
             return
         # What has happened since then is no part of the replay, and is shown as it happened.
