@@ -223,6 +223,20 @@ async def test_what_was_being_stored_when_its_answer_was_erased_is_erased_too(po
         assert b"About one" not in b"".join(await journal(pool, here.id))
 
 
+async def test_an_answer_whose_question_was_erased_cannot_be_given_again(pool: Pool, user: str) -> None:
+    async with parley(pool, user) as here:
+        question = here.ask("one")
+        answer = await here.answered(question)
+        await here.ledger.erase_message(user, question.id)
+        here.conversation.notice()
+        await here.hears(Erasure)
+        again = here.vary(answer.id)
+        error = await here.hears(ErrorMessage)
+        assert (error.originating_id, error.code) == (again.id, ErrorCode.WRONG_STATE)
+        here.ask("two")
+        assert await here.prompted("two") == ["About one", "two"]
+
+
 async def test_who_opens_a_conversation_again_after_the_database_was_away_finds_all_of_it_known(
     pool: Pool, user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
