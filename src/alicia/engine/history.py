@@ -145,8 +145,12 @@ class History:
             self._turns[each] = replace(self._turns[each], superseded=True)
 
     def forget(self, erased: Sequence[str]) -> None:
-        """Nothing of these messages is said to a model any more; a conversation's id means all of them."""
+        """Nothing of these messages is said to a model any more; a conversation's id means all of them.
+
+        An answer that ends just now may count as left with its question, so what holds is read back.
+        """
         self.left += 1
+        self.stale = True
         whole = any(each.startswith("ac_") for each in erased)
         for turn in list(self._turns.values()):
             if whole or turn.id in erased:
