@@ -131,6 +131,15 @@ def test_what_was_asked_before_an_answer_began_is_left_with_it() -> None:
     assert log.told == [("1?", True), ("1? 1! 2? 2!", False)]
 
 
+def test_an_answer_stays_when_what_was_asked_before_it_began_is_left() -> None:
+    log = Log()
+    first = log.ask("1?")
+    second = log.ask("2?", first)
+    log.answer("1!", first)
+    log.vary(log.answer("2!", second))
+    assert log.told == [("1? 1! 2?", True), ("1? 1! 2? 2!", False)]
+
+
 def test_an_answer_that_is_asked_for_and_not_begun_leaves_its_question_live() -> None:
     log = Log()
     asked = log.ask("1?")

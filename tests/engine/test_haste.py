@@ -1,10 +1,13 @@
 """Who reacts to what was just seen finds an agent that knows of it, however slow that is."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
+from psycopg import OperationalError
 
 from alicia import ids
+from alicia.engine.answers import Answers
 from alicia.engine.talk import Utterance
 from alicia.errors import DatabaseUnavailable, ErrorCode
 from alicia.protocol.messages import (
@@ -235,6 +238,77 @@ async def test_an_answer_whose_question_was_erased_cannot_be_given_again(pool: P
         assert (error.originating_id, error.code) == (again.id, ErrorCode.WRONG_STATE)
         here.ask("two")
         assert await here.prompted("two") == ["About one", "two"]
+
+
+@pytest.fixture
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set as soon as answers know of an erasure."""
+    done, forget = asyncio.Event(), Answers.forget
+
+    async def note(answers: Answers, erased: Sequence[str]) -> None:
+        await forget(answers, erased)
+        done.set()
+
+    monkeypatch.setattr(Answers, "forget", note)
+    return done
+
+
+async def test_an_answer_that_was_begun_on_what_is_erased_is_begun_anew(
+    pool: Pool, user: str, forgotten: asyncio.Event
+) -> None:
+    async with parley(pool, user) as here:
+        question = here.ask("zero")
+        await here.answered(question)
+        for _ in range(50):
+            # Until the agent knows that the answer has ended, too.
+            await asyncio.sleep(0)
+        here.conversation.talk.guess("one", here.device)
+        assert await here.prompted("one") == ["zero", "About zero", "one"]
+        storing = Hold(lambda body: isinstance(body, UserMessage))
+        here.ledger.holds.append(storing)
+        saying = asyncio.create_task(here.conversation.talk.hear(utterance("one"), b""))
+        await storing.reached.wait()
+        await here.ledger.erase_message(user, question.id)
+        here.conversation.notice()
+        await forgotten.wait()
+        storing.released.set()
+        await saying
+        said = await here.hears(UserMessage, lambda body: body.content == "one")
+        await here.answered(said)
+        assert await here.prompted("one") == ["About zero", "one"]
+
+
+async def test_a_question_that_is_erased_while_it_is_to_be_answered_again_ends_nothing(
+    pool: Pool, user: str, forgotten: asyncio.Event
+) -> None:
+    async with parley(pool, user) as here:
+        question = here.ask("one")
+        answer = await here.answered(question)
+        storing = Hold(lambda body: isinstance(body, ControlVariation))
+        here.ledger.holds.append(storing)
+        here.vary(answer.id)
+        await storing.reached.wait()
+        await here.ledger.erase_message(user, question.id)
+        here.conversation.notice()
+        await forgotten.wait()
+        storing.released.set()
+        await here.hears(Erasure)
+        await here.answered(here.ask("two"))
+
+
+async def test_a_database_that_goes_away_while_a_branch_is_sought_ends_nothing(
+    pool: Pool, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object) -> None:
+        raise OperationalError("Away.")
+
+    async with parley(pool, user) as here:
+        answer = await here.answered(here.ask("one"))
+        with monkeypatch.context() as patched:
+            patched.setattr("alicia.engine.hearing.message", away)
+            here.vary(answer.id)
+            assert (await here.hears(ErrorMessage)).code == ErrorCode.UNAVAILABLE
+        await here.answered(here.ask("two"))
 
 
 async def test_who_opens_a_conversation_again_after_the_database_was_away_finds_all_of_it_known(

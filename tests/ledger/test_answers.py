@@ -3,7 +3,13 @@
 import pytest
 
 from alicia import ids
-from alicia.protocol.messages import AnswerStatus, AssistantMessage, ControlVariation
+from alicia.protocol.messages import (
+    AnswerStatus,
+    AssistantMessage,
+    ControlVariation,
+    StartAnswer,
+    UserMessage,
+)
 from alicia.storage.messages import history
 from alicia.storage.unfinished import unfinished
 from support.talk import Talk
@@ -204,14 +210,30 @@ async def test_an_answer_takes_the_place_of_one_that_was_given_in_the_meantime(t
     assert await live(talk) == ["One?", "3."]
 
 
-async def test_what_was_asked_before_an_answer_began_is_left_with_it(talk: Talk) -> None:
-    first, second = talk.user_message("One?"), talk.user_message("Two?")
-    await talk.append(first)
-    await talk.append(second)
-    answers = [talk.start_answer(asked.id) for asked in (first, second)]
+async def two_at_once(talk: Talk) -> tuple[list[UserMessage], list[StartAnswer]]:
+    """Two questions that were asked before the first one's answer began, answered."""
+    questions = [talk.user_message("One?"), talk.user_message("Two?")]
+    for question in questions:
+        await talk.append(question)
+    answers = [talk.start_answer(asked.id) for asked in questions]
     for answer, text in zip(answers, ("1.", "2."), strict=True):
         await talk.append(answer, talk.sentence(answer, 1, text, final=True))
+    return questions, answers
+
+
+async def test_what_was_asked_before_an_answer_began_is_left_with_it(talk: Talk) -> None:
+    questions, answers = await two_at_once(talk)
     await talk.append(regenerate(talk, answers[0].id))
     assert await live(talk) == ["One?"]
     async with talk.pool.connection() as conn:
-        assert [each.message_id for each in await unfinished(conn, talk.id)] == [first.id]
+        assert [each.message_id for each in await unfinished(conn, talk.id)] == [questions[0].id]
+
+
+async def test_an_answer_stays_when_what_was_asked_before_it_began_is_left(talk: Talk) -> None:
+    questions, answers = await two_at_once(talk)
+    await talk.append(regenerate(talk, answers[1].id))
+    assert await live(talk) == ["One?", "Two?", "1."]
+    async with talk.pool.connection() as conn:
+        assert [each.message_id for each in await unfinished(conn, talk.id)] == [questions[1].id]
+    await talk.append(talk.user_message("Three?", supersedes=questions[1].id))
+    assert await live(talk) == ["One?", "1.", "Three?"]

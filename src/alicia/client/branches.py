@@ -105,22 +105,29 @@ class _Tree:
             message.previous_id = answer
 
     def _leave(self, target: str | None) -> None:
-        """The target and all that came after it belong to a branch that is left.
-
-        After an answer comes also what was asked before it began, since it comes right after its question.
-        """
+        """The target, its rivals and all that came after it belong to a branch that is left."""
         message = self._said.get(target or "")
-        if message is None:
-            return
-        known = list(self._said)
-        if message.role == "assistant" and message.previous_id in known:
-            self._left.update(known[known.index(message.previous_id) + 1 :])
-        else:
-            self._left.update(known[known.index(message.id) :])
+        if message is not None:
+            places = self._places()
+            self._left.update(
+                key
+                for key, place in places.items()
+                if place >= places[message.id] and key != message.previous_id
+            )
+
+    def _places(self) -> dict[str, int]:
+        """Where each message stands: an answer at its question, whatever was asked before it began."""
+        numbers = {key: number for number, key in enumerate(self._said)}
+        return {
+            key: numbers.get(message.previous_id or "", number) if message.role == "assistant" else number
+            for (key, number), message in zip(numbers.items(), self._said.values(), strict=True)
+        }
 
     def branches(self) -> list[Branch]:
         followed = {message.previous_id for message in self._said.values()}
-        live = next((key for key in reversed(self._said) if key not in self._left), None)
+        places = self._places()
+        ordered = sorted(self._said, key=places.__getitem__)
+        live = next((key for key in reversed(ordered) if key not in self._left), None)
         # Where everything after it was left, the newest message that holds is followed by others.
         ends = [key for key in self._said if key not in followed or key == live]
         return [Branch(tuple(self._path(end)), live=end == live) for end in ends]

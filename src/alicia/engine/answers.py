@@ -76,7 +76,7 @@ class Answers:
         return self._running.id if self._running is not None else None
 
     def tip(self) -> MessageId | None:
-        """What is said next follows on this: the running answer once it is stored, or what came last."""
+        """What is said next follows on this: an answer from when it is being stored, or what came last."""
         tip, running = self._history.tip(), self._running
         if running is None or not running.begun or running.superseded:
             return tip
@@ -188,9 +188,14 @@ class Answers:
                 self._asked.clear()
                 await self._asked.wait()
             if self._history.stale:
-                await self._reread()
+                await self._begin_anew()
                 continue
             question = self._questions.popleft()
+            if not self._history.holds(question.message_id):
+                # It was erased: of that only what others have seen has an end.
+                if not question.begun:
+                    continue
+                question = replace(question, stopped=True)
             self._running = self._begun.pop(question.message_id, None) or self._make(question)
             self._over.clear()
             try:
@@ -198,6 +203,13 @@ class Answers:
             finally:
                 self._running = None
                 self._over.set()
+
+    async def _begin_anew(self) -> None:
+        """Read back what holds; answers that were begun on something else are begun once more."""
+        while self._begun:
+            _, begun = self._begun.popitem()
+            await begun.abandon()
+        await self._reread()
 
     async def _finish(self, answer: Answer) -> None:
         conversation_id = self._line.session.conversation_id

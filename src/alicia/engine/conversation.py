@@ -362,6 +362,8 @@ class Conversation:
         except (DatabaseUnavailable, *AWAY) as error:
             # What is only half known would never be read again.
             self._owner = None
+            if isinstance(error, DatabaseUnavailable):
+                raise
             raise DatabaseUnavailable(f"PostgreSQL did not answer: {error}") from error
 
     async def _catch_up(self, device: Device, after: int) -> None:

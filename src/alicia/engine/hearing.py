@@ -27,6 +27,7 @@ from alicia.protocol.messages import (
 )
 from alicia.protocol.session import Verdict
 from alicia.storage.messages import Message, message
+from alicia.storage.pool import AWAY
 from alicia.telemetry import metrics
 from alicia.telemetry.tracing import Context, turn
 from alicia.tools.client import ClientTools
@@ -131,8 +132,7 @@ class Hearing:
         target_id = body.target_id if isinstance(body, ControlVariation) else body.supersedes
         if target_id is None:
             return None
-        async with self._services.pool.connection() as conn:
-            target = await message(conn, owner, target_id)
+        target = await self._message(owner, target_id)
         if target is None:
             raise RemoteProtocolError(ErrorCode.WRONG_STATE, LEFT)
         before = await self._must_hold(owner, target.previous_id)
@@ -144,11 +144,17 @@ class Hearing:
         """The message, unless it is erased; RemoteProtocolError when its branch was left."""
         if message_id is None:
             return None
-        async with self._services.pool.connection() as conn:
-            found = await message(conn, owner, message_id)
+        found = await self._message(owner, message_id)
         if found is not None and found.superseded_by is not None:
             raise RemoteProtocolError(ErrorCode.WRONG_STATE, LEFT)
         return found
+
+    async def _message(self, owner: str, message_id: str) -> Message | None:
+        try:
+            async with self._services.pool.connection() as conn:
+                return await message(conn, owner, message_id)
+        except AWAY as error:
+            raise DatabaseUnavailable(f"PostgreSQL did not answer: {error}") from error
 
     async def _vary(
         self, device: Device, envelope: Envelope, known: Known, body: ControlVariation, target: Message

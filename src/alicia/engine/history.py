@@ -110,6 +110,10 @@ class History:
         """What was supposed is true: what its prompt has asked the user need not be asked again."""
         self._questions = [each for each in self._questions if each in supposed._questions]
 
+    def holds(self, message_id: str) -> bool:
+        """Whether this message is here, of whatever branch it is."""
+        return message_id in self._turns
+
     def superseded(self, message_id: str) -> bool:
         turn = self._turns.get(message_id)
         return turn is not None and turn.superseded

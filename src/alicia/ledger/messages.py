@@ -195,8 +195,8 @@ def supersede(
 ) -> None:
     """End the branch that begins with the target: it and all that came after it, unless that is done already.
 
-    Only one branch is ever live, so what is live and not older than the target hangs on it or on its rival.
-    After an answer comes also what was asked before it began, since it comes right after its question.
+    Only one branch is ever live, so what is live and comes after the target hangs on it or on its rival. An
+    answer comes right after its question, whatever was asked before it began.
     Without `rivals`, a target that is superseded already is left to whatever superseded it.
     """
     batch.add(
@@ -204,17 +204,22 @@ def supersede(
         UPDATE alicia_messages m
            SET superseded_by = %(new_id)s
           FROM alicia_messages target
+          LEFT JOIN alicia_messages asked
+            ON asked.id = target.previous_id
+           AND target.message_role = 'assistant'
          WHERE target.id = %(target_id)s
            AND target.conversation_id = %(conversation_id)s
            AND target.superseded_by IS DISTINCT FROM %(new_id)s
            AND (%(rivals)s OR target.superseded_by IS NULL)
            AND m.conversation_id = %(conversation_id)s
-           AND m.sequence_number > coalesce(
-                 (SELECT question.sequence_number
-                    FROM alicia_messages question
-                   WHERE question.id = target.previous_id
-                     AND target.message_role = 'assistant'),
-                 target.sequence_number - 1)
+           AND m.sequence_number >= coalesce(asked.sequence_number, target.sequence_number)
+           AND m.id IS DISTINCT FROM asked.id
+           AND NOT EXISTS (SELECT
+                             FROM alicia_messages question
+                            WHERE question.id = m.previous_id
+                              AND m.message_role = 'assistant'
+                              AND question.sequence_number
+                                  < coalesce(asked.sequence_number, target.sequence_number))
            AND m.superseded_by IS NULL
            AND m.id <> %(new_id)s
         """,
