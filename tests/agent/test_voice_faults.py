@@ -204,17 +204,20 @@ async def test_what_could_not_be_made_out_is_asked_for_again(
 
 
 async def test_speech_without_words_is_no_message(scripted_stack: Stack, user: str) -> None:
-    scripted_stack.model.hear(" ")
-    scripted_stack.model.hear("These are words.")
+    # A busy machine may take either for more than one piece of speech.
+    heard: list[str] = []
+    scripted_stack.model.script("transcriptions", " ", when=lambda _: not heard, always=True)
+    scripted_stack.model.script("transcriptions", "These are words.", always=True)
     async with device(scripted_stack, user) as phone:
         person = await Person.with_microphone(phone.room)
         await person.say(age_of_wisdom())
-        await scripted_stack.model.arrived(1, route="transcriptions")
+        request = await scripted_stack.model.arrived(1, route="transcriptions")
+        heard.append(await request.ended())
         await person.say(bytes(64_000) + age_of_wisdom())
         message = await phone.hears(UserMessage)
 
     assert message.content == "These are words."
-    assert [each.text for each in phone.all(Transcription)] == ["These are words."]
+    assert {each.text for each in phone.all(Transcription)} == {"These are words."}
 
 
 async def test_a_microphone_may_go_and_come_back(scripted_stack: Stack, user: str) -> None:
