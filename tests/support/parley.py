@@ -1,4 +1,8 @@
-"""A conversation in the test's own process: the engine on a real ledger, whose steps a test may hold."""
+"""A conversation in the test's own process: the engine on a real ledger, whose steps a test may hold.
+
+There is no room between the two: over LiveKit no test can make sure what comes first. What people see of the
+same in a room is tested in tests/agent.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence

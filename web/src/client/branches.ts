@@ -3,8 +3,9 @@ import type { Message, Shown } from "./message";
 /**
  * The messages in reading order, with one variant of each: the chosen one, or else the newest.
  *
- * `messages` come in the order of the log. An answer stands right after its question, and what was asked before it began
- * follows on it. What follows a variant that is not in view is not in view either. `chosen` maps the first of a family of variants to the one that is wanted.
+ * `messages` come in the order of the log. An answer stands right after its question, and what was asked before it
+ * began follows on it. What follows a variant that is not in view is not in view either. `chosen` maps the first of a
+ * family of variants to the one that is wanted.
  */
 export function arrange(messages: readonly Message[], chosen: ReadonlyMap<string, string>): Shown[] {
   const byId = new Map(messages.map((each) => [each.id, each]));
