@@ -275,7 +275,7 @@ async def test_a_spoken_turn_is_traced_from_what_was_heard_to_what_was_said_alou
     watched: Watched, collector: Collector, user: str
 ) -> None:
     watched.model.reset()
-    watched.model.say("The tallest mountain is Mount Everest. It stands on a border.")
+    watched.model.say("The tallest mountain is Mount Everest. It stands on a border.", always=True)
     async with device(watched, user, features=("streaming", "voice")) as phone:
         person = await Person.with_microphone(phone.room)
         await person.say(age_of_wisdom())

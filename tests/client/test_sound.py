@@ -36,7 +36,7 @@ async def spoken_to(conversation: Conversation) -> UserMessage:
 async def test_a_program_says_a_file_and_hears_the_answer(
     stack: Stack, connect: Connect, tmp_path: Path
 ) -> None:
-    stack.model.say("So it was.", when="age of")
+    stack.model.say("So it was.", when="age of", always=True)
     path = tmp_path / "question.wav"
     path.write_bytes(wav(age_of_wisdom(), RATE))
     async with connect(features=VOICE) as conversation, aclosing(conversation.listen()) as sound:
@@ -56,7 +56,7 @@ async def test_a_program_says_samples_as_they_come(stack: Stack, connect: Connec
         for start in range(0, len(speech), 3200):
             yield speech[start : start + 3200]
 
-    stack.model.say("So it was.", when="age of")
+    stack.model.say("So it was.", when="age of", always=True)
     async with connect() as conversation, aclosing(conversation.events()) as events:
         await conversation.speak(microphone(), rate=RATE)
         answer = await anext(event async for event in events if isinstance(event, AssistantSentence))

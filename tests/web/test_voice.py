@@ -104,7 +104,7 @@ def written(folder: Path, sound: bytes) -> Path:
 async def test_a_spoken_question_is_shown_answered_aloud_and_heard_again(
     web: Stack, microphone: Path, axe: str
 ) -> None:
-    web.model.say("It was the age of wisdom. It was the age of foolishness.")
+    web.model.say("It was the age of wisdom. It was the age of foolishness.", always=True)
     async with launched(microphone) as browser:
         context = await browser.new_context(permissions=["microphone"], service_workers="block")
         await context.add_init_script(PEERS + INTERIMS)
