@@ -116,8 +116,7 @@ async def test_what_is_said_while_an_edit_is_being_stored_follows_on_that(pool: 
         spoken = await here.hears(UserMessage, lambda body: body.content == "said")
         assert spoken.previous_id in (edited.id, (await here.started(edited.id)).id)
         await here.answered(spoken)
-        here.ask("three")
-        assert await here.prompted("three") == ["two", "About two", "said", "About said", "three"]
+        assert await here.prompt_for("three") == ["two", "About two", "said", "About said", "three"]
 
 
 async def test_who_goes_on_in_a_branch_that_another_device_has_just_left_is_refused(
@@ -131,8 +130,7 @@ async def test_who_goes_on_in_a_branch_that_another_device_has_just_left_is_refu
         error = await here.hears(ErrorMessage)
         assert (error.originating_id, error.code) == (late.id, ErrorCode.WRONG_STATE)
         await here.answered(here.ask("four"))
-        here.ask("five")
-        assert await here.prompted("five") == ["two", "About two", "four", "About four", "five"]
+        assert await here.prompt_for("five") == ["two", "About two", "four", "About four", "five"]
 
 
 async def test_a_message_that_replaces_another_follows_on_what_that_one_followed(
@@ -145,8 +143,7 @@ async def test_a_message_that_replaces_another_follows_on_what_that_one_followed
         other = here.ask("two", supersedes=question.id)
         assert (await here.echo(other)).previous_id == before.id
         await here.answered(other)
-        here.ask("three")
-        assert await here.prompted("three") == ["zero", "About zero", "two", "About two", "three"]
+        assert await here.prompt_for("three") == ["zero", "About zero", "two", "About two", "three"]
 
 
 async def test_a_question_that_is_stopped_while_it_waits_is_not_answered(pool: Pool, user: str) -> None:
@@ -236,8 +233,7 @@ async def test_an_answer_whose_question_was_erased_cannot_be_given_again(pool: P
         again = here.vary(answer.id)
         error = await here.hears(ErrorMessage)
         assert (error.originating_id, error.code) == (again.id, ErrorCode.WRONG_STATE)
-        here.ask("two")
-        assert await here.prompted("two") == ["About one", "two"]
+        assert await here.prompt_for("two") == ["About one", "two"]
 
 
 @pytest.fixture

@@ -238,6 +238,11 @@ class Parley:
         await self.closed(started.id)
         return started
 
+    async def prompt_for(self, text: str) -> list[str]:
+        """Ask; what the model is told then."""
+        self.ask(text)
+        return await self.prompted(text)
+
     async def prompted(self, question: str) -> list[str]:
         """What the model is told when this is asked, as soon as it is."""
 

@@ -37,7 +37,7 @@ from alicia.protocol.messages import (
 from alicia.protocol.session import AgentSession
 from alicia.storage.audio import unheard_clips
 from alicia.storage.conversations import Conversation as Row
-from alicia.storage.pool import AWAY
+from alicia.storage.pool import reaching
 from alicia.telemetry import metrics
 from alicia.tools.client import ClientTools
 
@@ -182,10 +182,11 @@ class Conversation:
         """Go on where the row says that the conversation stands; a new one waits for its opening."""
         while True:
             try:
-                return await self._take_on(await self._services.ledger.load(self.id))
+                with reaching():
+                    return await self._take_on(await self._services.ledger.load(self.id))
             except NotFound:
                 return None
-            except (DatabaseUnavailable, *AWAY):
+            except DatabaseUnavailable:
                 log.warning("database away", conversation_id=self.id)
                 await asyncio.sleep(CLAIM_EVERY)
 
@@ -358,13 +359,12 @@ class Conversation:
         except NotFound:
             raise RemoteProtocolError(ErrorCode.NOT_FOUND, "this conversation does not exist here") from None
         try:
-            await self._take_on(row)
-        except (DatabaseUnavailable, *AWAY) as error:
+            with reaching():
+                await self._take_on(row)
+        except DatabaseUnavailable:
             # What is only half known would never be read again.
             self._owner = None
-            if isinstance(error, DatabaseUnavailable):
-                raise
-            raise DatabaseUnavailable(f"PostgreSQL did not answer: {error}") from error
+            raise
 
     async def _catch_up(self, device: Device, after: int) -> None:
         try:

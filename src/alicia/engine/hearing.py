@@ -27,7 +27,7 @@ from alicia.protocol.messages import (
 )
 from alicia.protocol.session import Verdict
 from alicia.storage.messages import Message, message
-from alicia.storage.pool import AWAY
+from alicia.storage.pool import reaching
 from alicia.telemetry import metrics
 from alicia.telemetry.tracing import Context, turn
 from alicia.tools.client import ClientTools
@@ -150,11 +150,9 @@ class Hearing:
         return found
 
     async def _message(self, owner: str, message_id: str) -> Message | None:
-        try:
+        with reaching():
             async with self._services.pool.connection() as conn:
                 return await message(conn, owner, message_id)
-        except AWAY as error:
-            raise DatabaseUnavailable(f"PostgreSQL did not answer: {error}") from error
 
     async def _vary(
         self, device: Device, envelope: Envelope, known: Known, body: ControlVariation, target: Message

@@ -22,7 +22,7 @@ from alicia.protocol.envelope import Envelope, encode
 from alicia.protocol.messages import AudioChunk, Body, Map
 from alicia.protocol.session import AgentSession
 from alicia.storage.conversations import Conversation
-from alicia.storage.pool import AWAY, Connection, Pool
+from alicia.storage.pool import AWAY, Connection, Pool, reaching
 from alicia.storage.rows import fetch_one
 from alicia.storage.wishes import wishes
 from alicia.telemetry.tracing import span
@@ -214,11 +214,9 @@ class Ledger:
         return self._locks.setdefault(conversation_id, asyncio.Lock())
 
     async def _run(self, work: Callable[[Connection], Coroutine[Any, Any, T]]) -> T:
-        try:
+        with reaching():
             async with self._pool.connection() as conn:
                 return await work(conn)
-        except AWAY as error:
-            raise DatabaseUnavailable(f"PostgreSQL did not answer: {error}") from error
 
     async def _settle(self, session: AgentSession) -> None:
         """Learn what became of an append that ended in DatabaseUnavailable or was cancelled."""

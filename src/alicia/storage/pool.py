@@ -1,6 +1,8 @@
 """Connections to PostgreSQL."""
 
 import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -9,12 +11,22 @@ from psycopg.rows import TupleRow
 from psycopg.types.json import set_json_dumps, set_json_loads
 from psycopg_pool import AsyncConnectionPool
 
+from alicia.errors import DatabaseUnavailable
 from alicia.storage.moments import UtcBinaryLoader, UtcLoader
 
 Connection: TypeAlias = AsyncConnection[TupleRow]
 
 AWAY: Final = (OperationalError, InterfaceError)
 """What is raised when PostgreSQL, or the way to it, is gone; a pool's own errors are among these."""
+
+
+@contextmanager
+def reaching() -> Generator[None]:
+    """Whatever PostgreSQL raises in here when it is away is a DatabaseUnavailable outside."""
+    try:
+        yield
+    except AWAY as error:
+        raise DatabaseUnavailable(f"PostgreSQL did not answer: {error}") from error
 
 
 class Pool(AsyncConnectionPool[Connection]):
