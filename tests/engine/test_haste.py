@@ -2,12 +2,15 @@
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from psycopg import OperationalError
 
 from alicia import ids
+from alicia.engine import summary
 from alicia.engine.answers import Answers
+from alicia.engine.history import History
 from alicia.engine.talk import Utterance
 from alicia.errors import DatabaseUnavailable, ErrorCode
 from alicia.protocol.messages import (
@@ -22,8 +25,10 @@ from alicia.protocol.messages import (
 )
 from alicia.protocol.values import Map
 from alicia.storage.pool import Pool
+from alicia.storage.summaries import Stage, keep_in_meta
+from alicia.storage.switch import switch_memory
 from alicia.storage.unfinished import unfinished
-from support.parley import Hold, parley, unopened
+from support.parley import PATIENCE, Hold, parley, unopened
 from support.tables import journal, records
 
 
@@ -290,6 +295,39 @@ async def test_a_question_that_is_erased_while_it_is_to_be_answered_again_ends_n
         storing.released.set()
         await here.hears(Erasure)
         await here.answered(here.ask("two"))
+
+
+async def test_a_summary_that_was_just_stored_is_in_the_prompt_of_what_is_asked_then(
+    pool: Pool, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored, released, folded = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    fold = History.fold
+
+    async def keep(*given: Any) -> None:
+        await keep_in_meta(*given)
+        stored.set()
+        await released.wait()
+
+    def note(history: History, stage: Stage) -> None:
+        fold(history, stage)
+        folded.set()
+
+    monkeypatch.setattr(summary, "keep_in_meta", keep)
+    monkeypatch.setattr(History, "fold", note)
+    async with parley(pool, user) as here:
+        async with pool.connection() as conn:
+            await switch_memory(conn, user, on=False)
+        here.model.minutes = ["They filled the window."]
+        await here.answered(here.ask("long " * 2_000))
+        await here.answered(here.ask("one"))
+        async with asyncio.timeout(PATIENCE):
+            await stored.wait()
+            here.model.remembered.clear()
+            await here.stored(here.ask("two"))
+            released.set()
+            await folded.wait()
+        here.model.remembered.set()
+        assert await here.prompted("two") == ["one", "About one", "two"]
 
 
 async def test_a_database_that_goes_away_while_a_branch_is_sought_ends_nothing(

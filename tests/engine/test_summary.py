@@ -1,6 +1,7 @@
 """A conversation that is read back or summed up while a branch of it is left."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -39,6 +40,7 @@ class Table:
             budget=lambda: budget,
             read=self._read,
             store=self._store,
+            whole=nullcontext,
         )
 
     async def _read(self) -> list[Turn]:
@@ -47,9 +49,9 @@ class Table:
         await self._happen()
         return turns
 
-    async def _store(self, entries: Sequence[Entry]) -> None:
+    async def _store(self, entry: Entry) -> None:
         await self._happen()
-        await self.talk.append(*entries)
+        await self.talk.append(entry)
 
     async def _happen(self) -> None:
         meanwhile, self.meanwhile = self.meanwhile, None

@@ -90,6 +90,8 @@ class Script:
         """Prompts whose answer never ends by itself."""
         self.left = asyncio.Event()
         """One of those was stopped."""
+        self.minutes: list[str] = []
+        """What it notes of a conversation that is summed up."""
         self.remembered = asyncio.Event()
         """Until then no answer begins."""
         self.remembered.set()
@@ -119,7 +121,9 @@ class Script:
         finally:
             self.left.set()
 
-    async def complete(self, *_: object, **__: object) -> Any:
+    async def complete(self, *_: object, schema: dict[str, Any], **__: object) -> Any:
+        if self.minutes and "points" in schema["properties"]:
+            return {"points": self.minutes}
         raise ModelUnavailable("busy", "Not now.")
 
     async def recall(self, *_: object, **__: object) -> list[Recalled]:

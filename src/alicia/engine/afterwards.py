@@ -5,8 +5,8 @@ it. Only a write that has begun is finished first, which takes milliseconds.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
 import structlog
@@ -61,7 +61,14 @@ class Afterwards:
         self._pauses = pauses
         self._id: ConversationId = line.session.conversation_id
         self._summary = RollingSummary(
-            self._id, history, pool=pool, model=model, budget=budget, read=read, store=self._store
+            self._id,
+            history,
+            pool=pool,
+            model=model,
+            budget=budget,
+            read=read,
+            store=line.emit,
+            whole=self._whole,
         )
         self._quiet = quiet
         self._owner = ""
@@ -200,7 +207,9 @@ class Afterwards:
 
     async def _learn_from(self, message: Unlearned) -> Lesson:
         async def store(entries: Sequence[Entry]) -> None:
-            await self._store(entries, message)
+            with self._whole():
+                await self._line.emit(*entries)
+                await self._mark(message)
 
         turn = Turn(
             user_id=self._owner,
@@ -221,13 +230,12 @@ class Afterwards:
     async def _roll(self) -> None:
         await self._summary.roll(self._owner)
 
-    async def _store(self, entries: Sequence[Entry], learned: Unlearned | None = None) -> None:
-        """Append, whole: a question that comes meanwhile is heeded after it."""
+    @contextmanager
+    def _whole(self) -> Generator[None]:
+        """In here no question cancels: it is heeded after it."""
         self._storing = True
         try:
-            await self._line.emit(*entries)
-            if learned is not None:
-                await self._mark(learned)
+            yield
         finally:
             self._storing = False
         if self._interrupted and self._work is not None:

@@ -1,6 +1,7 @@
 """The rolling summary of one conversation: read back with its history, and made before it is needed."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
 from itertools import accumulate
 from typing import Final
 
@@ -47,7 +48,7 @@ class RollingSummary:
     """Reads a conversation's history with its summary, and folds what grows too long.
 
     `read` gives the messages, `store` appends entries to the conversation, `budget` tells how many tokens a
-    prompt may have.
+    prompt may have. In `whole` nothing cancels: what is stored there is known here, too.
     """
 
     def __init__(
@@ -59,7 +60,8 @@ class RollingSummary:
         model: Completer,
         budget: Callable[[], int],
         read: Read,
-        store: Callable[[Sequence[Entry]], Awaitable[None]],
+        store: Callable[[Entry], Awaitable[None]],
+        whole: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._id = conversation_id
         self._history = history
@@ -68,6 +70,7 @@ class RollingSummary:
         self._budget = budget
         self._read = read
         self._store = store
+        self._whole = whole
 
     async def load(self, owner: str) -> None:
         """Read the newest messages back, and the summary as far as it still holds.
@@ -84,7 +87,8 @@ class RollingSummary:
         """Fold until history is short enough; each step is stored by itself."""
         summary = await self._stored(owner)
         if summary.stale:
-            summary = await self._keep(owner, summary, summary.stages)
+            with self._whole():
+                summary = await self._keep(owner, summary, summary.stages)
         if next(iter(summary.stages), None) != self._history.summary:
             # Its user has edited or deleted it.
             await self.load(owner)
@@ -100,12 +104,13 @@ class RollingSummary:
             covered = (stage.messages if stage else 0) + len(piece)
             new = Stage(text=text, through=MessageId(piece[-1].id), messages=covered)
             earlier = [] if stage is None else [stage, *summary.stages[1:]]
-            summary = await self._keep(owner, summary, [new, *earlier][:STAGES])
-            if left != self._history.left:
-                # It may tell of what was left while it was being written.
-                self._history.stale = True
-                return
-            self._history.fold(new)
+            with self._whole():
+                summary = await self._keep(owner, summary, [new, *earlier][:STAGES])
+                if left != self._history.left:
+                    # It may tell of what was left while it was being written.
+                    self._history.stale = True
+                    return
+                self._history.fold(new)
             log.info("conversation folded", conversation_id=self._id, messages=covered)
 
     async def _stored(self, owner: str) -> Summary:
@@ -146,7 +151,7 @@ class RollingSummary:
         )
         reason = "changed" if summary.memory_id else "new"
         change = Change(memory_id=memory_id, memory=memory, reason=reason)
-        await self._store([change.entry(self._id, stages[0].through)])
+        await self._store(change.entry(self._id, stages[0].through))
         return Summary(stages=stages, memory_id=memory_id)
 
 
