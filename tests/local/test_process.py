@@ -65,7 +65,8 @@ signal.pause()
 """
     with subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path) as parent:
         log, pid = tmp_path / "child.log", tmp_path / "pid"
-        eventually(lambda: log.exists() and log.read_text() == "up\n" and pid.exists(), "the child runs")
+        eventually(lambda: log.exists() and log.read_text() == "up\n", "the child runs")
+        eventually(lambda: pid.exists() and pid.read_text(), "its parent has told its pid")
         parent.kill()
     child = Path(f"/proc/{pid.read_text()}")
     eventually(lambda: not child.exists() or "(zombie)" in (child / "status").read_text(), "the child ends")

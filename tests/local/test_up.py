@@ -118,6 +118,8 @@ def test_a_child_that_is_killed_is_started_again_and_that_is_said(up: Up, part: 
     os.kill(before[part], signal.SIGKILL)
     up.wait_for(rf"^{part} was killed by SIGKILL\. Starting it again in \d", after=seen)
     up.wait_for(rf"^{part} runs again\.$", after=seen)
+    if part == "Language model":
+        up.wait_for("^The language model is warm", after=seen)
     eventually(lambda: up.children().keys() == before.keys(), "every child runs")
     after = up.children()
     assert {name for name in before if after[name] != before[name]} == {part}
@@ -126,9 +128,10 @@ def test_a_child_that_is_killed_is_started_again_and_that_is_said(up: Up, part: 
 
 def test_the_agent_registers_again_after_livekit_was_killed(up: Up) -> None:
     log = up.home / "logs" / "agent.log"
-    before = log.read_text().count("registered worker")
+    before, seen = log.read_text().count("registered worker"), len(up.lines)
     os.kill(up.children()["LiveKit"], signal.SIGKILL)
     eventually(lambda: log.read_text().count("registered worker") > before, "the agent registers again")
+    up.wait_for(r"^LiveKit runs again\.$", after=seen)
 
 
 def test_an_end_by_signal_is_clean_and_quick(up: Up) -> None:

@@ -164,9 +164,9 @@ class Up:
         found: dict[str, int] = {}
         for name, word in words.items():
             like = [pid for pid, command in alive.items() if word in command and "leash.py" not in command]
-            # One that PostgreSQL has just forked looks like itself for a moment.
+            # One that PostgreSQL has just forked looks like itself for a moment, and may be gone by now.
             for pid in like:
-                if _parent(pid) not in like:
+                if (parent := _parent(pid)) is not None and parent not in like:
                     found[name] = pid
         return found
 
