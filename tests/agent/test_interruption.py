@@ -8,6 +8,7 @@ from alicia.protocol.messages import (
     AssistantSentence,
     AudioChunk,
     ControlStop,
+    Erasure,
     StartAnswer,
     Transcription,
     UserMessage,
@@ -151,6 +152,18 @@ async def test_who_wants_an_end_of_all_has_silence_and_no_more_text(scripted_sta
     assert {each.id for each in phone.all(AudioChunk)} == {stop.sentence_id}
     sounding = (abs(person.heard) > 300).reshape(-1, 240).any(axis=1).sum() * 10
     assert abs(sounding - MS_PER_CHARACTER * stop.heard_characters) < 800
+
+
+async def test_an_answer_that_is_erased_is_said_no_further(scripted_stack: Stack, user: str) -> None:
+    async with speaking(scripted_stack, user) as (phone, person, start), scripted_stack.caller(user) as api:
+        last = await phone.hears(AssistantSentence, lambda body: "fingers" in body.text)
+        await phone.closed(start.id)
+        gone = await api.delete(f"/conversations/{phone.id}/messages/{start.id}")
+        assert gone.status_code == 204
+        await phone.hears(Erasure)
+        await person.hears_silence()
+
+    assert last.id not in {each.id for each in phone.all(AudioChunk)}
 
 
 async def test_the_next_sentence_is_made_while_the_last_one_is_heard(

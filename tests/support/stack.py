@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import httpx2
 import jwt
 import psutil
 
@@ -150,6 +151,11 @@ class Stack:
         """A bearer token for the API."""
         claims = {"sub": user, "exp": 2_000_000_000}
         return jwt.encode(claims, SECRET, algorithm="HS256")
+
+    def caller(self, user: str) -> httpx2.AsyncClient:
+        """The API as this user may call it."""
+        headers = {"Authorization": f"Bearer {self.token(user)}"}
+        return httpx2.AsyncClient(base_url=f"{self.url}/api/v1", headers=headers, timeout=30)
 
     def _part(self, command: str, *ready: str) -> Part:
         settings = {

@@ -243,6 +243,7 @@ class Conversation:
             # Again and again: until it had stopped, an answer or a pause may have told what was erased.
             while len(erased) > len(told):
                 told = erased
+                self.talk.forget(told)
                 await self._answers.forget(told)
                 erased = await self._services.ledger.pending_erasures(self.id)
             self._guesses.drop()

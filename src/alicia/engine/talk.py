@@ -1,7 +1,7 @@
 """The spoken side of a conversation: what is heard becomes a message, what is said aloud becomes sound."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -91,7 +91,7 @@ class Talk:
         """When somebody began to talk into what she says, as far as can be told."""
         self._voice: Voice = Mute()
         guesses.foresee = self._foresee
-        self._answer_id: str | None = None
+        self._answer_id: ids.MessageId | None = None
         self._places: dict[str, int] = {}
         """Where in its answer each of the newest sentences begins."""
         self._silenced: str | None = None
@@ -276,6 +276,12 @@ class Talk:
         return msgspec.structs.replace(
             stop, sentence_id=reached.sentence_id, heard_characters=reached.heard_characters
         )
+
+    def forget(self, erased: Sequence[str]) -> None:
+        """What was erased is said no further; a conversation's id means all of it."""
+        if self._answer_id in erased or self._line.session.conversation_id in erased:
+            self._voice.hush(self._answer_id)
+            self._silenced = self._answer_id
 
     def _remember(self, answer_id: str, reached: Reached | None) -> None:
         heard = self._places.get(reached.sentence_id, 0) + reached.heard_characters if reached else 0
