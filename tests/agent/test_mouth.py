@@ -233,6 +233,22 @@ async def test_after_a_pause_nothing_is_lost_and_nothing_sounds_twice() -> None:
         assert here.track.sounded == whole
 
 
+async def test_what_a_pause_takes_back_before_it_sounds_was_not_said() -> None:
+    async with stage() as here:
+        first, second = here.say(FOUR, FIVE)
+        await here.track.sound(len(FOUR) - 1)
+        await here.settled()
+        queued = here.track.queued_duration
+        here.mouth.pause()
+        assert await here.audience.spoke.get() == first.id
+        # So long it would have been until the last of that had sounded.
+        await asyncio.sleep(queued)
+        assert here.audience.spoke.empty()
+        here.mouth.resume()
+        await here.track.sound(1 + len(FIVE.strip()))
+        assert await here.audience.spoke.get() == second.id
+
+
 async def test_who_interrupts_while_she_takes_up_her_words_again_hears_none_of_them() -> None:
     async with stage() as here:
         (only,) = here.say(FOUR)

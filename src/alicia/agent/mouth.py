@@ -222,12 +222,16 @@ class Mouth:
         if held is self._held:
             self._going.set()
 
+    def _place(self) -> int:
+        """How many samples have sounded so far."""
+        return self._pushed - round(self.source.queued_duration * RATE)
+
     def _reached(self, answer_id: MessageId | None) -> Reached | None:
         """How far the answer is heard that is being said.
 
         One that waits for its next sentence counts when that is on its way, or when it is meant.
         """
-        place = self._pushed - round(self.source.queued_duration * RATE)
+        place = self._place()
         for start, clip in reversed(self._sounding):
             if start <= place:
                 sentence, heard = clip.sentence, clip.characters(place - start)
@@ -295,7 +299,7 @@ class Mouth:
             if clip.offset == 0:
                 clip.sounded_at = datetime.now(UTC)
                 self._sounding.append((self._pushed, clip))
-                self._tasks.create_task(self._announce(clip))
+                self._tasks.create_task(self._announce(clip, self._pushed))
             clip.offset += FRAME
             await self._push(frame)
 
@@ -304,9 +308,12 @@ class Mouth:
         self._pushed += FRAME
         await self.source.capture_frame(rtc.AudioFrame(frame, RATE, 1, FRAME))
 
-    async def _announce(self, clip: Clip) -> None:
+    async def _announce(self, clip: Clip, start: int) -> None:
         """Have a sentence's sound stored once the first of it is heard and all of it made."""
-        await asyncio.sleep(self.source.queued_duration)
+        while not clip.dropped and (left := start - self._place()) >= 0:
+            # A pause may take it back before it has sounded.
+            await self._going.wait()
+            await asyncio.sleep(max(left, FRAME) / RATE)
         clip.heard = clip.heard or not clip.dropped
         if not clip.heard:
             return
