@@ -32,3 +32,15 @@ it("while the server is away they stay as they were", async () => {
   await expect(preferences.change({ speed: 2 })).rejects.toThrow("does not answer");
   expect(preferences.current()).toEqual(DEFAULTS);
 });
+
+it("of two changes at once the second is told last, however long the first one takes", async () => {
+  const stored = { ...DEFAULTS };
+  vi.stubGlobal("fetch", async (_: string, { body }: { body: string }) => {
+    const told = Response.json(Object.assign(stored, JSON.parse(body)));
+    if (stored.recording) await new Promise((resolve) => setTimeout(resolve, 20));
+    return told;
+  });
+  const preferences = new Preferences();
+  await Promise.all([preferences.change({ speed: 2 }), preferences.change({ recording: false })]);
+  expect(preferences.current()).toEqual({ ...DEFAULTS, speed: 2, recording: false });
+});

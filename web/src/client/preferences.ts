@@ -4,6 +4,7 @@ import { changeSettings, readSettings, type Settings } from "./settings";
 export class Preferences {
   #settings: Settings | undefined;
   #listeners = new Set<() => void>();
+  #asking: Promise<unknown> = Promise.resolve();
 
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
@@ -14,14 +15,20 @@ export class Preferences {
   current = (): Settings | undefined => this.#settings;
 
   /** Ask the server: another device may have changed them. While it is away they stay as they are. */
-  async read(): Promise<void> {
-    const settings = await readSettings(new AbortController().signal).catch(() => undefined);
-    if (settings) this.#set(settings);
+  read(): Promise<void> {
+    return this.#ask(() => readSettings(new AbortController().signal)).catch(() => undefined);
   }
 
   /** Throws Refused or Unavailable. */
-  async change(change: Partial<Settings>): Promise<void> {
-    this.#set(await changeSettings(change));
+  change(change: Partial<Settings>): Promise<void> {
+    return this.#ask(() => changeSettings(change));
+  }
+
+  /** One question after the other: of two at once, the older settings might be told last. */
+  #ask(question: () => Promise<Settings>): Promise<void> {
+    const told = this.#asking.then(async () => this.#set(await question()));
+    this.#asking = told.catch(() => undefined);
+    return told;
   }
 
   #set(settings: Settings): void {
