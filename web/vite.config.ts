@@ -36,5 +36,6 @@ export default defineConfig({
       output: { entryFileNames: ({ name }) => (name === "sw" ? WORKER : "assets/[name]-[hash].js") },
     },
   },
-  test: { include: ["src/**/*.test.{ts,tsx}"] },
+  // No test may depend on how busy the machine is.
+  test: { include: ["src/**/*.test.{ts,tsx}"], testTimeout: 60_000, hookTimeout: 60_000 },
 });

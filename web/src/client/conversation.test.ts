@@ -8,7 +8,7 @@ import { Unavailable } from "./access";
 import { Conversation, type Helpers } from "./conversation";
 import { openDatabase } from "./database";
 import type { Arrival, Join } from "./link";
-import { Agent, am, C, transient } from "./testing";
+import { Agent, am, C, eventually, transient } from "./testing";
 
 /** A room with an agent in it that stores nothing but remembers what it was sent. */
 class Room {
@@ -86,10 +86,10 @@ it("a new conversation is opened by its first words, and gets its name before th
   const named = vi.fn(() => expect(contents(room)).toEqual([]));
   const conversation = new Conversation("draft_x", await helpers(room, { named }));
   conversation.start();
-  await vi.waitFor(() => expect(room.joined).toBe(true));
+  await eventually(() => expect(room.joined).toBe(true));
   expect(room.sent).toEqual([]);
   await conversation.ask("hello");
-  await vi.waitFor(() => expect(statuses(conversation)).toEqual(["sent"]));
+  await eventually(() => expect(statuses(conversation)).toEqual(["sent"]));
   expect(named).toHaveBeenCalledWith("draft_x", C);
   expect(conversation.view()).toMatchObject({ id: C, waiting: 0, connection: { state: "online" } });
   await conversation.close();
@@ -109,11 +109,11 @@ it("what is written while the server is away is sent once when it is back, in or
   });
   await conversation.ask("one");
   await conversation.ask("two");
-  await vi.waitFor(() => expect(conversation.view().connection).toEqual({ state: "away", missing: "server" }));
+  await eventually(() => expect(conversation.view().connection).toEqual({ state: "away", missing: "server" }));
   expect(statuses(conversation)).toEqual(["queued", "queued"]);
   away = false;
   conversation.nudge();
-  await vi.waitFor(() => expect(statuses(conversation)).toEqual(["sent", "sent"]));
+  await eventually(() => expect(statuses(conversation)).toEqual(["sent", "sent"]));
   expect(contents(room)).toEqual(["one", "two"]);
   await conversation.close();
 });
@@ -124,8 +124,9 @@ it("a page that is opened again goes on where the last one ended, and sends what
   const first = new Conversation(C, around);
   first.start();
   await first.ask("one");
+  await eventually(() => expect(statuses(first)).toEqual(["sent"]));
   room.publish(room.agent.starts("a", "q"), room.agent.sentence("a", 1, "Half. "));
-  await vi.waitFor(() => expect(first.view().shown).toHaveLength(2));
+  await eventually(() => expect(first.view().shown.map(({ message }) => message.text)).toContain("Half. "));
   room.deaf = true;
   await first.ask("two");
   await first.close();
@@ -135,8 +136,8 @@ it("a page that is opened again goes on where the last one ended, and sends what
   room.log.push(room.agent.sentence("a", 2, "Whole.", "completed"));
   const second = new Conversation(C, around);
   second.start();
-  await vi.waitFor(() => expect(second.view().shown.map(({ message }) => message.text)).toContain("Half. Whole."));
-  await vi.waitFor(() => expect(contents(room)).toEqual(["two"]));
+  await eventually(() => expect(second.view().shown.map(({ message }) => message.text)).toContain("Half. Whole."));
+  await eventually(() => expect(contents(room)).toEqual(["two"]));
   expect(room.sent[0]?.body).toMatchObject({ lastSequenceSeen: -3 });
   await second.close();
 });
@@ -145,10 +146,10 @@ it("a gap is filled by asking for it", async () => {
   const room = new Room();
   const conversation = new Conversation(C, await helpers(room));
   conversation.start();
-  await vi.waitFor(() => expect(conversation.view().connection.state).toBe("online"));
+  await eventually(() => expect(conversation.view().connection.state).toBe("online"));
   room.log.push(room.agent.asks("q", "Well?"), room.agent.starts("a", "q"));
   room.publish(room.agent.sentence("a", 1, "Yes.", "completed"));
-  await vi.waitFor(() => expect(conversation.view().shown.map(({ message }) => message.text)).toEqual(["Well?", "Yes."]));
+  await eventually(() => expect(conversation.view().shown.map(({ message }) => message.text)).toEqual(["Well?", "Yes."]));
   await conversation.close();
 });
 
@@ -156,12 +157,13 @@ it("a room that is lost is joined again", async () => {
   const room = new Room();
   const conversation = new Conversation(C, await helpers(room));
   conversation.start();
-  await vi.waitFor(() => expect(conversation.view().connection.state).toBe("online"));
-  room.lose();
-  await vi.waitFor(() => expect(conversation.view().connection.state).toBe("away"));
+  await eventually(() => expect(conversation.view().connection.state).toBe("online"));
+  const states = new Set<string>();
+  conversation.subscribe(() => states.add(conversation.view().connection.state));
   room.log.push(room.agent.asks("q", "from elsewhere"));
-  await vi.waitFor(() => expect(conversation.view().shown).toHaveLength(1), { timeout: 3_000 });
-  expect(conversation.view().connection.state).toBe("online");
+  room.lose();
+  await eventually(() => expect(conversation.view().shown).toHaveLength(1));
+  expect([...states]).toEqual(["away", "online"]);
   await conversation.close();
 });
 
@@ -179,14 +181,14 @@ it("stopping names what is being answered, and is asked for once", async () => {
   const room = new Room();
   const conversation = new Conversation(C, await helpers(room));
   conversation.start();
-  await vi.waitFor(() => expect(conversation.view().connection.state).toBe("online"));
+  await eventually(() => expect(conversation.view().connection.state).toBe("online"));
   room.publish(room.agent.asks("q", "Well?"), room.agent.starts("a", "q"), room.agent.sentence("a", 1, "So…"));
-  await vi.waitFor(() => expect(conversation.view().answering).toBe(am("a")));
+  await eventually(() => expect(conversation.view().answering).toBe(am("a")));
   await conversation.stop();
   await conversation.stop();
-  await vi.waitFor(() => expect(room.sent.filter((each) => each.type === Type.ControlStop)).toHaveLength(1));
+  await eventually(() => expect(room.sent.filter((each) => each.type === Type.ControlStop)).toHaveLength(1));
   room.publish(room.agent.sentence("a", 2, "", "stopped"));
-  await vi.waitFor(() => expect(conversation.view().answering).toBeUndefined());
+  await eventually(() => expect(conversation.view().answering).toBeUndefined());
   await conversation.close();
 });
 
@@ -195,12 +197,12 @@ it("who wants to speak opens a new conversation without a word, and asks to hear
   const conversation = new Conversation("draft_v", await helpers(room));
   const speech = { join: vi.fn(), leave: vi.fn() };
   conversation.speak(speech);
-  await vi.waitFor(() => expect(conversation.view()).toMatchObject({ id: C, connection: { state: "online" } }));
+  await eventually(() => expect(conversation.view()).toMatchObject({ id: C, connection: { state: "online" } }));
   expect(speech.join).toHaveBeenCalledTimes(1);
   expect(room.sent.at(-1)?.body).toMatchObject({ features: ["streaming", "voice"] });
   conversation.speak(undefined);
   expect(speech.leave).toHaveBeenCalledTimes(1);
-  await vi.waitFor(() => expect(room.sent.at(-1)?.body).toMatchObject({ features: ["streaming"] }));
+  await eventually(() => expect(room.sent.at(-1)?.body).toMatchObject({ features: ["streaming"] }));
   await conversation.close();
 });
 
@@ -209,9 +211,9 @@ it("a room that is joined again hears the same voice again", async () => {
   const conversation = new Conversation(C, await helpers(room));
   const speech = { join: vi.fn(), leave: vi.fn() };
   conversation.speak(speech);
-  await vi.waitFor(() => expect(conversation.view().connection.state).toBe("online"));
+  await eventually(() => expect(conversation.view().connection.state).toBe("online"));
   room.lose();
-  await vi.waitFor(() => expect(speech.join).toHaveBeenCalledTimes(2));
+  await eventually(() => expect(speech.join).toHaveBeenCalledTimes(2));
   expect(speech.leave).toHaveBeenCalledTimes(1);
   await conversation.close();
 });
@@ -220,15 +222,15 @@ it("what is being said is shown until it has become a message", async () => {
   const room = new Room();
   const conversation = new Conversation(C, await helpers(room));
   conversation.speak({ join: () => undefined, leave: () => undefined });
-  await vi.waitFor(() => expect(conversation.view().connection.state).toBe("online"));
+  await eventually(() => expect(conversation.view().connection.state).toBe("online"));
   const id = `aa_${"1".repeat(21)}` as const;
   room.tell(transient(Type.Transcription, { id, text: "How are", final: false }));
-  await vi.waitFor(() => expect(conversation.view().hearing).toEqual({ id, text: "How are", final: false }));
+  await eventually(() => expect(conversation.view().hearing).toEqual({ id, text: "How are", final: false }));
   room.publish(room.agent.says(Type.Transcription, { id, text: "How are you?", final: true }));
-  await vi.waitFor(() => expect(conversation.view().hearing).toMatchObject({ text: "How are you?", final: true }));
+  await eventually(() => expect(conversation.view().hearing).toMatchObject({ text: "How are you?", final: true }));
   room.tell(transient(Type.Transcription, { id, text: "How are", final: false }));
   room.publish(room.agent.asks("v", "How are you?", { audioId: id }));
-  await vi.waitFor(() => expect(conversation.view().hearing).toBeUndefined());
+  await eventually(() => expect(conversation.view().hearing).toBeUndefined());
   expect(conversation.view().shown.map(({ message }) => message.text)).toEqual(["How are you?"]);
   await conversation.close();
 });

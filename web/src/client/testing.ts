@@ -1,3 +1,5 @@
+import { vi } from "vitest";
+
 import type { Bodies, ConversationId, Envelope, MessageId, SentenceId } from "../protocol/messages";
 import { Type } from "../protocol/messages";
 import type { Outgoing } from "./session";
@@ -45,6 +47,11 @@ export class Agent {
     const ending = { isFinal: status !== undefined, ...(status && { status }) };
     return this.says(Type.AssistantSentence, { id, previousId: am(answer), sequence, text, ...ending });
   }
+}
+
+/** Wait until this holds. A busy machine may take its time: only what never comes is missed. */
+export function eventually(holds: () => void): Promise<void> {
+  return vi.waitFor(holds, { timeout: 30_000, interval: 5 });
 }
 
 export function question(key: number, id: string, content = "hello"): Outgoing {
