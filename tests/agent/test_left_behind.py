@@ -43,7 +43,8 @@ def begun(talk: Talk, text: str) -> tuple[UserMessage, StartAnswer, Entry]:
 async def finished(talk: Talk) -> list[Any]:
     """Wait until nothing is open any more; the bodies that were added."""
     while True:
-        if not await unfinished(talk.pool, talk.id) and not await _is_unanswered(talk):
+        # In this order: an answer that begins between the two looks is unfinished at the second.
+        if not await _is_unanswered(talk) and not await unfinished(talk.pool, talk.id):
             break
         await asyncio.sleep(0.1)
     added = [

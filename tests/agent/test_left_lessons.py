@@ -22,10 +22,15 @@ async def left(place: Stack) -> AsyncIterator[Pool]:
         yield opened
 
 
-async def said(pool: Pool, user: str, text: str) -> Talk:
-    """A conversation with an answer, whose agent has gone without learning; some time ago."""
+async def said(pool: Pool, user: str, text: str, besides: str | None = None) -> Talk:
+    """A conversation with an answer, whose agent has gone without learning; some time ago.
+
+    `besides` is what else is changed, before anybody can find it.
+    """
     talk = await Talk.open(pool, user)
     await talk.exchange(text, "I see.")
+    if besides is not None:
+        await change(pool, besides, talk)
     await change(pool, "UPDATE alicia_messages SET created_at = created_at - interval '5 min'", talk)
     return talk
 
@@ -64,14 +69,18 @@ async def test_what_was_left_is_learned_unless_memory_is_off_or_another_agent_ha
 ) -> None:
     found = {"statements": [{"kind": "about the user", "facts": ["The user lives in Porto."]}]}
     place.model.answer_json(found, when="Statements:", always=True)
-    served = await said(left, f"{user}-served", "I live in Porto.")
-    await change(
+    served = await said(
         left,
+        f"{user}-served",
+        "I live in Porto.",
         "UPDATE alicia_conversations SET agent_id = 'x', agent_seen_at = timezone('utc', now()) + '1 hour'",
-        served,
     )
-    private = await said(left, f"{user}-private", "I live in Porto.")
-    await change(left, """UPDATE alicia_conversations SET preferences = '{"memory": false}'""", private)
+    private = await said(
+        left,
+        f"{user}-private",
+        "I live in Porto.",
+        """UPDATE alicia_conversations SET preferences = '{"memory": false}'""",
+    )
     talk = await said(left, user, "I live in Porto.")
     await until(learned, talk)
     await until(learned, private)

@@ -115,13 +115,14 @@ class Talk:
         )
 
     async def exchange(self, question: str, *answer: str) -> tuple[UserMessage, StartAnswer]:
-        """A question and its whole answer."""
+        """A question and its whole answer, at once: an agent that saw it begun would go on with it."""
         asked = self.user_message(question)
         started = self.start_answer(asked.id)
-        await self.append(asked)
-        await self.append(started)
-        for number, text in enumerate(answer, 1):
-            await self.append(self.sentence(started, number, text, final=number == len(answer)))
+        said = [
+            self.sentence(started, number, text, final=number == len(answer))
+            for number, text in enumerate(answer, 1)
+        ]
+        await self.append(asked, started, *said)
         return asked, started
 
     async def rows(self, sql: LiteralString, *params: Any) -> list[dict[str, Any]]:
