@@ -1,7 +1,7 @@
 """Participants in real rooms, for tests that speak for a client or an agent."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +12,8 @@ from alicia.client.closing import leave
 from support.servers import LiveKitServer
 
 TOPIC = "alicia"
+QUEUE_MS = 20_000
+"""Room for whole sentences in a microphone: LiveKit then keeps their time, however busy the test is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ class Participant:
     def __init__(self, room: rtc.Room) -> None:
         self.room = room
         self.packets: asyncio.Queue[Packet] = asyncio.Queue()
+        self.is_heard: Callable[[str], bool] = lambda _: True
+        """Whether the agent hears the track with this sid, if there is any telling."""
         self._tasks: list[asyncio.Task[Any]] = []
         self._sources: list[rtc.AudioSource] = []
         room.on("data_received", self._received)  # pyright: ignore[reportUnknownMemberType]
@@ -80,7 +84,7 @@ class Participant:
 
     async def publish_microphone(self, sample_rate: int = 48_000) -> rtc.AudioSource:
         """Publish a track; feed its source in a task of `start`."""
-        source = rtc.AudioSource(sample_rate, 1)
+        source = rtc.AudioSource(sample_rate, 1, queue_size_ms=QUEUE_MS)
         self._sources.append(source)
         track = rtc.LocalAudioTrack.create_audio_track("microphone", source)
         options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)

@@ -147,6 +147,11 @@ class Stack:
         """The newest agent."""
         return self._agents[-1]
 
+    def hears(self, track_sid: str) -> bool:
+        """Whether an agent has begun to listen to this microphone; what is said before that is lost."""
+        lines = (line for agent in self._agents for line in agent.log.read_text().splitlines())
+        return any(track_sid in line and '"listening"' in line for line in lines)
+
     def token(self, user: str) -> str:
         """A bearer token for the API."""
         claims = {"sub": user, "exp": 2_000_000_000}
