@@ -16,9 +16,13 @@ from typing import Any
 
 import pytest
 
+import alicia
+from alicia.cli.talk import terminal
 from support.scripted import Cut, Script, ToolCall
 from support.stack import Stack
 from support.up import environment
+
+from .conftest import Connect
 
 PATIENCE = 60.0
 _CONTROL = re.compile(r"…\x1b\[0m\r\x1b\[K|\x1b\[[0-9;?]*[A-Za-z]|\r")
@@ -39,6 +43,13 @@ class Person:
 
     def types(self, text: str) -> None:
         os.write(self._terminal, text.encode())
+
+    def is_answered(self) -> None:
+        """Have a first word answered: who asks before an agent has come may get the prompt back meanwhile."""
+        self.sees("/help\n")
+        self.types("Hello!\r")
+        self.sees("You said: ")
+        self.sees("Hello!\n")
 
     def interrupts_until(self, text: str, *, after: str = "") -> None:
         """Press Ctrl-C at the prompt, and again if nothing happens, as one would.
@@ -133,7 +144,7 @@ def test_lines_through_a_pipe_are_answered_one_after_the_other(
 def test_json_has_a_line_for_each_event_and_names_the_conversation(
     stack: Stack, arguments: list[str], tmp_path: Path
 ) -> None:
-    stack.model.say("It is green.")
+    stack.model.say("It is green.", when="tea?")
     done = pipe([*arguments, "--json"], "What is tea?\n", tmp_path)
     events: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
     assert (done.returncode, done.stderr) == (0, "")
@@ -144,14 +155,14 @@ def test_json_has_a_line_for_each_event_and_names_the_conversation(
 
 
 def test_a_script_learns_why_an_answer_failed(stack: Stack, arguments: list[str], tmp_path: Path) -> None:
-    stack.model.chat(Script("This much. And then ", Cut()))
-    done = pipe(arguments, "Hello\n", tmp_path)
+    stack.model.chat(Script("This much. And then ", Cut()), when="Break off")
+    done = pipe(arguments, "Break off\n", tmp_path)
     assert (done.returncode, done.stdout) == (1, "This much.\n")
     assert done.stderr.startswith("alicia: The connection to the model at ")
 
 
 def test_the_environment_names_the_server_and_the_token(stack: Stack, user: str, tmp_path: Path) -> None:
-    stack.model.say("It is green.")
+    stack.model.say("It is green.", when="tea?")
     named = {"ALICIA_URL": stack.url, "ALICIA_TOKEN": stack.token(user)}
     done = pipe(["chat"], "What is tea?\n", tmp_path, named)
     assert (done.returncode, done.stdout, done.stderr) == (0, "It is green.\n", "")
@@ -180,9 +191,25 @@ def test_a_talk_in_a_terminal(stack: Stack, person: Person) -> None:
     assert person.waits_for_the_end() == 0
 
 
+async def test_what_a_server_that_is_there_confirms_late_is_confirmed(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "LOOK_SECONDS", 0.0)
+    async with connect() as conversation:
+        await conversation.online()
+        await conversation.note("Quite right.")
+        assert await terminal.confirmed(conversation)
+
+
+async def test_nobody_waits_for_a_server_that_is_away(tmp_path: Path) -> None:
+    async with alicia.connect("http://127.0.0.1:9", store=tmp_path) as conversation:
+        await conversation.note("Quite right.")
+        assert not await terminal.confirmed(conversation)
+
+
 def test_control_c_stops_the_answer_and_not_the_program(stack: Stack, person: Person) -> None:
-    stack.model.hold("This was said. This was not.").release(4)
-    person.sees("/help\n")
+    stack.model.hold("This was said. This was not.", when="Talk!").release(4)
+    person.is_answered()
     person.types("Talk!\r")
     person.sees("This was said.")
     person.types("\x03")
@@ -196,8 +223,8 @@ def test_control_c_stops_the_answer_and_not_the_program(stack: Stack, person: Pe
 
 
 def test_a_mark_stands_where_words_will_come(stack: Stack, person: Person) -> None:
-    held = stack.model.hold("It is green.")
-    person.sees("/help\n")
+    held = stack.model.hold("It is green.", when="tea?")
+    person.is_answered()
     person.types("What is tea?\r")
     person.sees("What is tea?\n…")
     held.release(4)
@@ -207,9 +234,9 @@ def test_a_mark_stands_where_words_will_come(stack: Stack, person: Person) -> No
 
 
 def test_what_is_typed_during_an_answer_counts(stack: Stack, person: Person) -> None:
-    held = stack.model.hold("This was said. This was not.")
+    held = stack.model.hold("This was said. This was not.", when="Talk!")
     held.release(4)
-    person.sees("/help\n")
+    person.is_answered()
     person.types("Talk!\r")
     person.sees("This was said.")
     person.types("Next, please.\r/stop\rhalf")

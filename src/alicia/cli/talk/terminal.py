@@ -20,6 +20,9 @@ T = TypeVar("T")
 Connect = Callable[[str | None], AbstractAsyncContextManager[Conversation]]
 
 FLUSH_SECONDS: Final = 2.0
+"""How long leaving waits for what was sent to be confirmed."""
+LOOK_SECONDS: Final = 0.5
+"""How often somebody who waits looks whether the server is still there."""
 HELP: Final = """\
 /stop            end the answer that is being given (so does Ctrl-C)
 /regenerate      have the last answer given again
@@ -239,13 +242,8 @@ class Terminal:
             if isinstance(body, AssistantMessage | AssistantSentence)
         )
         view.sent.add(await conversation.note(text, message_id=next(answers, None)))
-        try:
-            async with asyncio.timeout(FLUSH_SECONDS):
-                await conversation.flush()
-        except TimeoutError:
-            self._screen.aside("kept; it goes out when the server is there")
-        else:
-            self._screen.aside("noted")
+        noted = await confirmed(conversation)
+        self._screen.aside("noted" if noted else "kept; it goes out when the server is there")
 
     async def _history(self) -> None:
         self._need()[1].history()
@@ -268,6 +266,15 @@ class Terminal:
             self._screen.aside(f"{waiting} not sent yet: they are kept, and go out with your next visit")
         if conversation.id and conversation.log:
             self._screen.aside(f"to go on: alicia chat {conversation.id}")
+
+
+async def confirmed(conversation: Conversation) -> bool:
+    """Wait until all that was sent is confirmed, however slowly; false if the server is away."""
+    while conversation.outbox and conversation.state is not State.OFFLINE:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_SECONDS):
+                await conversation.flush()
+    return not conversation.outbox
 
 
 class Background:
