@@ -66,7 +66,7 @@ class PostgresPart:
         return await self._server.process.obituary()
 
     async def stop(self) -> None:
-        await self._server.stop(within=5.0)
+        await self._server.stop()
 
 
 class LiveKitPart:

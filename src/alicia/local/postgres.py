@@ -154,8 +154,11 @@ class Postgres:
         except TimeoutError:
             raise PostgresError(f"PostgreSQL was not ready within {within:.0f} s (see {self.log})") from None
 
-    async def stop(self, within: float = 5.0) -> bool:
-        """Shut down fast and cleanly; return whether that was possible within the time."""
+    async def stop(self, within: float = 30.0) -> bool:
+        """Shut down fast and cleanly; return whether that was possible within the time.
+
+        What is in memory has to reach the disk, which a busy one takes its time for.
+        """
         if self._process is None:
             return True
         if await self._process.stop(signal.SIGINT, within=within):
