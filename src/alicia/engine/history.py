@@ -34,9 +34,15 @@ class History:
         self._turns: dict[str, Turn] = {}
         self._questions: list[str] = []
         self._heard: dict[str, int] = {}
+        self._erased: set[str] = set()
 
     def add(self, turn: Turn) -> None:
-        """An answer is placed before questions that were asked while it was on its way: they follow on it."""
+        """An answer is placed before questions that were asked while it was on its way: they follow on it.
+
+        What was erased before it is added is as if it had been here then.
+        """
+        if turn.id in self._erased:
+            self.stale, turn = True, replace(turn, text="", superseded=True)
         waiting: list[str] = []
         if turn.role == "assistant" and turn.id not in self._turns:
             waiting = self._behind(turn.previous_id)
@@ -155,6 +161,7 @@ class History:
         """
         self.left += 1
         self.stale = True
+        self._erased.update(erased)
         whole = any(each.startswith("ac_") for each in erased)
         for turn in list(self._turns.values()):
             if whole or turn.id in erased:
