@@ -1,7 +1,9 @@
 """What devices send: stored once, told to all, and then having its effect."""
 
 import time
-from typing import Final
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Final, cast
 
 from msgspec.structs import replace
 
@@ -19,13 +21,14 @@ from alicia.ledger.known import Known
 from alicia.protocol.envelope import Envelope
 from alicia.protocol.messages import (
     AudioChunk,
+    Body,
     ControlStop,
     ControlVariation,
     ToolUseResult,
     UserMessage,
     UserNote,
 )
-from alicia.protocol.session import Verdict
+from alicia.protocol.session import Verdict, identity
 from alicia.storage.messages import Message, message
 from alicia.storage.pool import reaching
 from alicia.telemetry import metrics
@@ -58,6 +61,8 @@ class Hearing:
         self._client_tools = client_tools
         self._talk = talk
         self._clips = clips
+        self._unsure: dict[tuple[object, ...], Callable[[], None]] = {}
+        """The effects of what may or may not have been stored when the database went away."""
 
     async def take(self, owner: str, device: Device, envelope: Envelope) -> None:
         """Store what a device sent, unless it is stored already; RemoteProtocolError says why not."""
@@ -69,6 +74,9 @@ class Hearing:
         verdict = session.accept(envelope, known.stored)
         if verdict is Verdict.REDELIVERY:
             metrics.redeliveries.inc()
+            if effect := self._unsure.pop(identity(body), None):
+                async with self._answers.placing:
+                    effect()
             receipt = session.acknowledge(envelope, known.server_id, known.sync_status)
             await self._line.tell(receipt, device.identity)
         elif verdict is Verdict.NEW:
@@ -87,13 +95,13 @@ class Hearing:
                 async with self._answers.placing:
                     follows = self._answers.tip() if target is None else target.previous_id
                     placed = replace(body, previous_id=body.previous_id or follows)
-                    await self._line.take(device, envelope, known, Entry(placed, envelope.meta))
-                    self._answers.hear(placed, device.identity)
+                    echo = Entry(placed, envelope.meta)
+                    with self._storing(envelope, lambda: self._answers.hear(placed, device.identity)):
+                        await self._line.take(device, envelope, known, echo)
             case ControlStop():
                 stop = self._talk.stopped(body)
-                await self._line.take(device, envelope, known, Entry(stop, envelope.meta))
-                if body.stop_type != "speech":
-                    self._answers.stop(body.target_id)
+                with self._storing(envelope, lambda: self._stop(body)):
+                    await self._line.take(device, envelope, known, Entry(stop, envelope.meta))
             case ControlVariation() if target is not None:
                 async with self._answers.placing:
                     await self._vary(device, envelope, known, body, target)
@@ -101,10 +109,23 @@ class Hearing:
                 await self._hear_result(device, envelope, known, body)
             case AudioChunk():
                 part = self._clips.accept(body)
-                await self._line.take(device, envelope, known, Entry(part, envelope.meta))
-                self._clips.stored(body, device.identity)
+                with self._storing(envelope, lambda: self._clips.stored(body, device.identity)):
+                    await self._line.take(device, envelope, known, Entry(part, envelope.meta))
             case _:
                 await self._line.take(device, envelope, known)
+
+    @contextmanager
+    def _storing(self, envelope: Envelope, effect: Callable[[], None]) -> Generator[None]:
+        """What is stored in here has this effect, at once or when a redelivery shows that it was stored."""
+        sent = identity(cast("Body", envelope.body))
+        self._unsure[sent] = effect
+        yield
+        self._unsure.pop(sent, None)
+        effect()
+
+    def _stop(self, stop: ControlStop) -> None:
+        if stop.stop_type != "speech":
+            self._answers.stop(stop.target_id)
 
     async def _hear_result(
         self, device: Device, envelope: Envelope, known: Known, body: ToolUseResult
@@ -166,9 +187,13 @@ class Hearing:
                 content=body.content or "",
                 supersedes=target.id,
             )
-            await self._line.take(device, envelope, known, Entry(body, envelope.meta), Entry(edited))
-            self._answers.hear(edited, device.identity)
+            entries = Entry(body, envelope.meta), Entry(edited)
+            with self._storing(envelope, lambda: self._answers.hear(edited, device.identity)):
+                await self._line.take(device, envelope, known, *entries)
         else:
-            await self._line.take(device, envelope, known)
-            if target.previous_id is not None:
-                self._answers.answer_again(target.previous_id, target.id, body.id, device.identity)
+            with self._storing(envelope, lambda: self._answer_again(body, target, device)):
+                await self._line.take(device, envelope, known)
+
+    def _answer_again(self, body: ControlVariation, target: Message, device: Device) -> None:
+        if target.previous_id is not None:
+            self._answers.answer_again(target.previous_id, target.id, body.id, device.identity)
