@@ -6,7 +6,7 @@ from typing import Final
 from alicia.ledger.batch import Batch, records
 from alicia.protocol.envelope import Envelope
 from alicia.protocol.messages import Body, Map, subject
-from alicia.storage.pool import Connection, Pool
+from alicia.storage.pool import Connection, Pool, reaching
 
 REPLAY_BATCH: Final = 2_000
 
@@ -92,20 +92,21 @@ async def replay(pool: Pool, conversation_id: str, after: int) -> AsyncGenerator
     In batches by key, so that no connection is held while a slow device takes them.
     """
     while True:
-        async with pool.connection() as conn:
-            cursor = await conn.execute(
-                """
-                SELECT stanza_id, envelope
-                  FROM alicia_stanzas
-                 WHERE conversation_id = %s
-                   AND stanza_id < %s
-                 ORDER BY stanza_id DESC
-                 LIMIT %s
-                """,
-                (conversation_id, after, REPLAY_BATCH),
-                binary=True,
-            )
-            rows = await cursor.fetchall()
+        with reaching():
+            async with pool.connection() as conn:
+                cursor = await conn.execute(
+                    """
+                    SELECT stanza_id, envelope
+                      FROM alicia_stanzas
+                     WHERE conversation_id = %s
+                       AND stanza_id < %s
+                     ORDER BY stanza_id DESC
+                     LIMIT %s
+                    """,
+                    (conversation_id, after, REPLAY_BATCH),
+                    binary=True,
+                )
+                rows = await cursor.fetchall()
         for row in rows:
             yield row[1]
         if len(rows) < REPLAY_BATCH:
