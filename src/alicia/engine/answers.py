@@ -180,6 +180,14 @@ class Answers:
             if each.begun or not left(each)
         )
 
+    async def settled(self) -> None:
+        """Wait until nothing is being placed, and all that was is answered."""
+        while True:
+            async with self.placing:
+                if self.idle.is_set():
+                    return
+            await self.idle.wait()
+
     async def run(self) -> None:
         """Forever, in the order in which they were asked."""
         while True:

@@ -116,6 +116,7 @@ class Conversation:
     def joined(self, identity: str) -> None:
         """A participant came."""
         self._present.add(identity)
+        self._devices.come(identity)
 
     def left(self, identity: str) -> None:
         """A participant went."""
@@ -136,7 +137,7 @@ class Conversation:
         """Take nothing new, and return when every question taken so far is answered."""
         self._draining = True
         await self._loaded.wait()
-        await self._answers.idle.wait()
+        await self._answers.settled()
 
     async def run(self) -> None:
         """Live until cancelled; StandDown when another agent has the conversation."""
@@ -337,6 +338,8 @@ class Conversation:
         session.accept(envelope, known=False)
         row = await ledger.load(self.id)
         resume = session.resume(seen, not seen or await ledger.journaled(self.id, seen))
+        if device.identity in self._devices.gone:
+            return
         device = self._devices.join(device.identity)
         if device.ready and seen is not None and seen != session.last_server_stanza_id:
             metrics.gaps.inc()

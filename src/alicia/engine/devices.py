@@ -35,6 +35,8 @@ class Devices:
     """Devices by identity."""
 
     def __init__(self) -> None:
+        self.gone: set[str] = set()
+        """Who has left: what such a device sent before that may still come, and does not bring it back."""
         self._devices: dict[str, Device] = {}
 
     def __iter__(self) -> Iterator[Device]:
@@ -43,11 +45,15 @@ class Devices:
     def __len__(self) -> int:
         return len(self._devices)
 
+    def come(self, identity: str) -> None:
+        self.gone.discard(identity)
+
     def join(self, identity: str) -> Device:
         return self._devices.setdefault(identity, Device(identity=identity))
 
     def leave(self, identity: str) -> None:
         self._devices.pop(identity, None)
+        self.gone.add(identity)
 
     def get(self, identity: str) -> Device | None:
         return self._devices.get(identity)

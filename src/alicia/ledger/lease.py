@@ -6,6 +6,7 @@ from typing import Final
 from alicia.errors import StandDown
 from alicia.ids import ConversationId
 from alicia.storage.pool import Connection
+from alicia.storage.unfinished import unfinished
 
 QUIET: Final = timedelta(seconds=10)
 """How long an owner may be silent before another agent may take over."""
@@ -43,7 +44,12 @@ async def heartbeat(conn: Connection, conversation_id: str, agent_id: str) -> No
 
 
 async def release(conn: Connection, conversation_id: str, agent_id: str) -> None:
-    """Give the lease up, if it is still held."""
+    """Give the lease up, if it is still held.
+
+    Not while something is unfinished: then it goes stale, and so others find what there is to do.
+    """
+    if await unfinished(conn, conversation_id):
+        return
     await conn.execute(
         """
         UPDATE alicia_conversations

@@ -175,7 +175,7 @@ class Ledger:
         await self._run(lambda conn: lease.heartbeat(conn, conversation_id, self._agent()))
 
     async def release(self, conversation_id: ConversationId) -> None:
-        """Give the lease up, if it is still held."""
+        """Give the lease up, if it is still held and nothing is unfinished."""
         await self._run(lambda conn: lease.release(conn, conversation_id, self._agent()))
 
     async def abandoned(self, quiet: timedelta = lease.QUIET, limit: int = 100) -> list[ConversationId]:
