@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from psycopg import OperationalError
@@ -11,6 +11,7 @@ from alicia.engine.answers import Answers
 from alicia.errors import DatabaseUnavailable, ErrorCode
 from alicia.ledger import journal
 from alicia.ledger.entries import Entry
+from alicia.memory.learning import Lesson
 from alicia.protocol.envelope import Envelope, encode
 from alicia.protocol.messages import (
     AssistantSentence,
@@ -21,7 +22,9 @@ from alicia.protocol.messages import (
     UserMessage,
 )
 from alicia.protocol.session import AgentSession
+from alicia.storage.conversations import entitle
 from alicia.storage.pool import Pool
+from alicia.storage.switch import switch_memory
 from support.parley import Hold, parley
 from support.tables import records
 
@@ -134,3 +137,86 @@ async def test_a_database_that_goes_away_while_a_device_catches_up_ends_nothing(
             here.open()
             await here.hears(Configuration)
             await here.answered(here.ask("two"))
+
+
+async def test_who_is_heard_after_a_conversation_has_ended_keeps_no_other_from_its_pause(
+    pool: Pool, user: str
+) -> None:
+    async with parley(pool, user) as here:
+        await here.answered(here.ask("one"))
+    here.conversation.talk.stir()
+    assert here.pauses.free(Other())
+
+
+async def test_what_is_asked_while_a_summary_cannot_be_stored_ends_the_pause_all_the_same(
+    pool: Pool, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storing, released, named = asyncio.Event(), asyncio.Event(), list[bool]()
+
+    async def keep(*_: object) -> None:
+        storing.set()
+        await released.wait()
+        raise OperationalError("Away.")
+
+    monkeypatch.setattr("alicia.engine.summary.keep_in_meta", keep)
+    async with parley(pool, user) as here:
+
+        async def name(*_: object) -> str:
+            named.append(here.model.remembered.is_set())
+            return ""
+
+        monkeypatch.setattr("alicia.engine.afterwards.make_title", name)
+        async with pool.connection() as conn:
+            await switch_memory(conn, user, on=False)
+        here.model.minutes = ["They filled the window."]
+        await here.answered(here.ask("long " * 2_000))
+        await here.answered(here.ask("one"))
+        await storing.wait()
+        here.model.remembered.clear()
+        await here.stored(here.ask("two"))
+        released.set()
+        await here.stored(here.ask("three"))
+        here.model.remembered.set()
+        await here.prompted("three")
+        assert False not in named
+
+
+async def test_a_title_that_is_being_stored_when_somebody_asks_is_not_made_again(
+    pool: Pool, user: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    storing, released, named = asyncio.Event(), asyncio.Event(), list[str]()
+
+    async def name(*_: object) -> str:
+        named.append("Counting")
+        return named[-1]
+
+    async def give(*given: Any) -> None:
+        storing.set()
+        await released.wait()
+        await entitle(*given)
+
+    monkeypatch.setattr("alicia.engine.afterwards.make_title", name)
+    monkeypatch.setattr("alicia.engine.afterwards.entitle", give)
+    async with parley(pool, user) as here:
+        learned, learn = asyncio.Event(), here.model.learn
+
+        async def note(*given: object, **named: object) -> Lesson:
+            learned.set()
+            return await learn(*given, **named)
+
+        monkeypatch.setattr(here.model, "learn", note)
+        await here.answered(here.ask("one"))
+        await storing.wait()
+        await here.stored(here.ask("two"))
+        released.set()
+        await learned.wait()
+        assert named == ["Counting"]
+        (row,) = await records(pool, "SELECT title FROM alicia_conversations WHERE id = %s", here.id)
+        assert row["title"] == "Counting"
+
+
+class Other:
+    """Another conversation."""
+
+    def put_off(self) -> None:
+        """It does nothing."""

@@ -143,6 +143,7 @@ class Parley:
         self.device = f"{user}:phone"
         self.ledger = HeldLedger(pool)
         self.model = Script()
+        self.pauses = Pauses(one_by_one=True)
         self.bodies: list[Body] = []
         """The durable stanzas and the answers to what was sent, as the device got them."""
         self.sendings: list[Hold] = []
@@ -157,7 +158,7 @@ class Parley:
             tools=Toolbox([]),
             recall=self.model,
             lessons=self.model,
-            pauses=Pauses(one_by_one=False),
+            pauses=self.pauses,
             budget=8000,
             answer_tokens=100,
         )

@@ -77,6 +77,7 @@ class Afterwards:
         self._work: asyncio.Task[None] | None = None
         self._storing = False
         self._interrupted = False
+        self._closed = False
         self._titled = False
         self._title_tries = 0
         self._failures: dict[str, int] = {}
@@ -102,7 +103,8 @@ class Afterwards:
 
     def interrupt(self) -> None:
         """Somebody asks: leave the model to them. What is undone is due in the next pause."""
-        self._pauses.asked(self)
+        if not self._closed:
+            self._pauses.asked(self)
         self.put_off()
 
     def put_off(self) -> None:
@@ -126,7 +128,8 @@ class Afterwards:
         return self._work is not None or self._due.is_set()
 
     def close(self) -> None:
-        """The conversation is left: nobody waits for an answer in it here."""
+        """The conversation is left: nobody waits for an answer in it here, whatever is heard to the last."""
+        self._closed = True
         self._pauses.answered(self)
 
     async def run(self) -> None:
@@ -192,9 +195,10 @@ class Afterwards:
             title = first_words(opening)
         self._title_tries += 1
         if title:
-            async with self._pool.connection() as conn:
-                await entitle(conn, self._owner, self._id, title)
-            self._titled = True
+            with self._whole():
+                async with self._pool.connection() as conn:
+                    await entitle(conn, self._owner, self._id, title)
+                self._titled = True
 
     async def _learn(self) -> None:
         async with self._pool.connection() as conn:
@@ -238,8 +242,8 @@ class Afterwards:
             yield
         finally:
             self._storing = False
-        if self._interrupted and self._work is not None:
-            self._work.cancel()
+            if self._interrupted and self._work is not None:
+                self._work.cancel()
 
     async def _mark(self, message: Unlearned) -> None:
         async with self._pool.connection() as conn:
