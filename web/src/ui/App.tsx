@@ -28,10 +28,11 @@ export function App({ desk }: { desk: Desk }) {
 
   useEffect(() => {
     desk.onNamed = (from, to) => {
-      renameHere(from, to);
+      // Whoever speaks may be answered before the address has been told of the draft.
+      renameHere(from, to, draft);
       setDraft((current) => (current === from ? desk.draft() : current));
     };
-  }, [desk]);
+  }, [desk, draft]);
   useEffect(() => {
     document.title = entry || !talking ? `${title} · Alicia` : "Alicia";
   }, [entry, talking, title]);

@@ -30,10 +30,10 @@ export function goTo(name: string | undefined): void {
   location.hash = name ? `#${name}` : "";
 }
 
-/** The same place has another name now: the way back must not lead to the old one. */
-export function renameHere(from: string, to: string): void {
+/** The same place has another name now: the way back must not lead to the old one. `unnamed` is where an address without one is. */
+export function renameHere(from: string, to: string, unnamed: string): void {
   const here = parse(location.hash);
-  if (here.place !== "conversation" || here.id !== from) return;
+  if (here.place !== "conversation" || (here.id ?? unnamed) !== from) return;
   history.replaceState(null, "", `#${to}`);
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
