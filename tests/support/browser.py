@@ -1,5 +1,6 @@
 """A tab of the web client, in the words of somebody who uses it."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -29,6 +30,22 @@ WIDTHS: Final = (360, 1280)
 SETTLED: Final = """() => new Promise(requestAnimationFrame).then(() => Promise.allSettled(
     document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished)))"""
 """Until then a colour may be anywhere between two themes."""
+SEEN: Final = """css => ({seen: new Promise(done => {
+    const look = () => {
+        if (!document.querySelector(css)) return
+        watching.disconnect()
+        done()
+    }
+    const watching = new MutationObserver(look)
+    watching.observe(document, {subtree: true, childList: true, attributes: true})
+    look()
+})})"""
+PLACE: Final = """element => new Promise(done => new IntersectionObserver(([seen], watching) => {
+    watching.disconnect()
+    done(seen.boundingClientRect.top)
+}).observe(element))"""
+"""Between two frames a page may be half moved."""
+PATIENCE: Final = 30.0
 RICH: Final = """\
 # A heading
 
@@ -121,6 +138,14 @@ class Tab:
         """Press the button of this name, if need be the one in a part of the page."""
         await (within or self.page).get_by_role("button", name=name, exact=True).click()
 
+    @asynccontextmanager
+    async def seeing(self, css: str) -> AsyncGenerator[None]:
+        """Wait until this was seen since the block began, however briefly: looks now and then may miss it."""
+        watch = await self.page.evaluate_handle(SEEN, css)
+        yield
+        async with asyncio.timeout(PATIENCE):
+            await watch.evaluate("({seen}) => seen")
+
     async def axe(self, source: str, *widths: int) -> list[Any]:
         """What axe-core finds wrong that is serious or worse, in light and in dark, at each of the widths."""
         # The policy of the page forbids added scripts; this way in is the debugger's.
@@ -152,6 +177,11 @@ class Tab:
 
     def _socket(self, socket: WebSocket) -> None:
         self.hosts.add(urlsplit(socket.url).hostname or "")
+
+
+async def place(of: Locator) -> float:
+    """How far down something is drawn."""
+    return await of.evaluate(PLACE)
 
 
 class OpenTab(Protocol):

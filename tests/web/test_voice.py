@@ -1,19 +1,48 @@
 """Speaking with Alicia in the browser: heard, shown, answered aloud, and heard again."""
 
+import asyncio
+import base64
 import wave
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import BrowserContext, expect
 
 from alicia.speech.segments import RATE
 from support.browser import OpenTab, Tab, launched
 from support.scripted import Hang, Script
 from support.speech import age_of_wisdom, is_wisdom, recorded
 from support.stack import Stack
+from support.up import eventually
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.xdist_group("web")]
 
+MOUTH = """
+const capture = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices)
+navigator.mediaDevices.getUserMedia = async wanted => {
+    const silent = await capture(wanted)
+    const room = new AudioContext()
+    const ear = room.createMediaStreamDestination()
+    room.createMediaStreamSource(silent).connect(ear)
+    window.speak = (encoded, rate) => new Promise(done => {
+        const bytes = Uint8Array.from(atob(encoded), each => each.charCodeAt(0))
+        const samples = Float32Array.from(new Int16Array(bytes.buffer), each => each / 32768)
+        const words = room.createBuffer(1, samples.length, rate)
+        words.copyToChannel(samples, 0)
+        const mouth = new AudioBufferSourceNode(room, {buffer: words})
+        mouth.connect(ear)
+        mouth.onended = () => done()
+        mouth.start()
+    })
+    const [track] = ear.stream.getAudioTracks()
+    track.getSettings = () => silent.getAudioTracks()[0].getSettings()
+    return ear.stream
+}
+"""
+"""Somebody before the microphone, who speaks when the test says so and not at a time that was set before."""
+NO_LIST = "navigator.mediaDevices.enumerateDevices = () => new Promise(() => {})"
 PEERS = """
 const Peer = window.RTCPeerConnection
 window.peers = []
@@ -81,14 +110,8 @@ def silence(seconds: int) -> bytes:
 
 @pytest.fixture
 def microphone(tmp_path: Path) -> Path:
-    """Somebody who speaks a while after the microphone was opened: the models are loaded by then."""
-    return written(tmp_path, silence(8) + age_of_wisdom() + silence(60))
-
-
-@pytest.fixture
-def interrupter(tmp_path: Path) -> Path:
-    """Somebody who asks something, and talks again while it is being answered."""
-    return written(tmp_path, silence(8) + age_of_wisdom() + silence(12) + recorded(0.9, 4.75) + silence(60))
+    """It hears nothing by itself."""
+    return written(tmp_path, silence(60))
 
 
 def written(folder: Path, sound: bytes) -> Path:
@@ -101,28 +124,50 @@ def written(folder: Path, sound: bytes) -> Path:
     return path
 
 
+@asynccontextmanager
+async def speaker(microphone: Path, scripts: str = "") -> AsyncGenerator[BrowserContext]:
+    """A browser with a microphone, and somebody before it."""
+    async with launched(microphone) as browser:
+        context = await browser.new_context(permissions=["microphone"], service_workers="block")
+        await context.add_init_script(MOUTH + scripts)
+        yield context
+        await context.close()
+
+
+async def is_heard(web: Stack, tab: Tab) -> None:
+    """Switch the microphone on, and wait until the agent listens to it."""
+    ears = web.agent.log.read_text().count("listening")
+    await tab.click("Speak")
+    await expect(tab.page.get_by_role("group", name="Voice")).to_contain_text("Listening…", timeout=30_000)
+    await asyncio.to_thread(
+        eventually, lambda: web.agent.log.read_text().count("listening") > ears, "the agent listens"
+    )
+
+
+async def speak(tab: Tab, sound: bytes) -> None:
+    await tab.page.evaluate("([sound, rate]) => speak(sound, rate)", [base64.b64encode(sound).decode(), RATE])
+
+
 async def test_a_spoken_question_is_shown_answered_aloud_and_heard_again(
     web: Stack, microphone: Path, axe: str
 ) -> None:
     web.model.say("It was the age of wisdom. It was the age of foolishness.", always=True)
-    async with launched(microphone) as browser:
-        context = await browser.new_context(permissions=["microphone"], service_workers="block")
-        await context.add_init_script(PEERS + INTERIMS)
+    async with speaker(microphone, PEERS + INTERIMS) as context:
         tab = await Tab.open(context, web.url)
         voice = tab.page.get_by_role("group", name="Voice")
-        await tab.click("Speak")
-        await expect(voice).to_contain_text("Listening…", timeout=30_000)
+        await is_heard(web, tab)
         assert await tab.axe(axe) == []
-        assert await tab.page.evaluate(LEVEL) > 0.05
-        await expect(tab.answers).to_contain_text("the age of foolishness", timeout=30_000)
+        # This state is told by the level of the sound that comes in.
+        async with tab.seeing('.voice[data-state="speaking"]'):
+            level, _ = await asyncio.gather(tab.page.evaluate(LEVEL), speak(tab, age_of_wisdom()))
+            await expect(tab.answers).to_contain_text("the age of foolishness", timeout=30_000)
+        assert level > 0.05
         await expect(tab.page.get_by_role("article", name="You, speaking")).to_have_count(0)
         assert await tab.page.evaluate("interims.length") > 0
         heard = await tab.questions.locator(".bubble").inner_text()
         assert is_wisdom(heard)
-        # This state is told by the level of the sound that comes in.
-        await expect(voice).to_have_attribute("data-state", "speaking", timeout=30_000)
-        assert await tab.page.evaluate(RECEIVED) > 10
         await expect(voice).to_have_attribute("data-state", "listening", timeout=30_000)
+        assert await tab.page.evaluate(RECEIVED) > 10
         microphones = voice.get_by_role("combobox", name="Microphone")
         other = await microphones.get_by_role("option").last.get_attribute("value")
         await microphones.select_option(other)
@@ -137,19 +182,19 @@ async def test_a_spoken_question_is_shown_answered_aloud_and_heard_again(
 
 
 async def test_who_speaks_into_an_answer_makes_her_silent_and_she_remembers_what_was_heard(
-    web: Stack, interrupter: Path, axe: str
+    web: Stack, microphone: Path, axe: str
 ) -> None:
     # The second question gets no answer: any sound after it would be of the first one.
     web.model.chat(Script(Hang()), when="times", always=True)
     web.model.say(LONG, always=True)
-    async with launched(interrupter) as browser:
-        context = await browser.new_context(permissions=["microphone"], service_workers="block")
-        await context.add_init_script(PEERS)
+    async with speaker(microphone, PEERS) as context:
         tab = await Tab.open(context, web.url)
         voice = tab.page.get_by_role("group", name="Voice")
-        await tab.click("Speak")
+        await is_heard(web, tab)
+        await speak(tab, age_of_wisdom())
         await expect(voice).to_have_attribute("data-state", "speaking", timeout=30_000)
         assert await tab.axe(axe) == []
+        await speak(tab, recorded(0.9, 2.9))
         interrupted = tab.answers.filter(has_text="You interrupted this answer.")
         await expect(interrupted).to_have_count(1, timeout=30_000)
         await expect(tab.questions.last).to_contain_text("times")
@@ -157,15 +202,14 @@ async def test_who_speaks_into_an_answer_makes_her_silent_and_she_remembers_what
         assert await tab.page.evaluate(LOUDNESS) < 0.001
         await expect(interrupted.locator(".prose")).to_have_text(LONG)
         assert tab.faults == []
-        await context.close()
     heard = remembered(web)
     assert LONG.startswith(heard.removesuffix("…"))
     assert 0 < len(heard) < len(LONG)
 
 
-async def test_who_switches_voice_off_and_on_again_hears_her_again(web: Stack, tmp_path: Path) -> None:
+async def test_who_switches_voice_off_and_on_again_hears_her_again(web: Stack, microphone: Path) -> None:
     web.model.say(LONG, always=True)
-    async with launched(written(tmp_path, silence(60))) as browser:
+    async with launched(microphone) as browser:
         context = await browser.new_context(permissions=["microphone"], service_workers="block")
         tab = await Tab.open(context, web.url)
         voice = tab.page.get_by_role("group", name="Voice")
@@ -181,6 +225,19 @@ async def test_who_switches_voice_off_and_on_again_hears_her_again(web: Stack, t
         await context.close()
 
 
+async def test_a_conversation_that_is_begun_by_voice_stays_in_view_however_slow_the_browser_is(
+    web: Stack, microphone: Path
+) -> None:
+    web.model.say("Said to who has a microphone.", always=True)
+    async with speaker(microphone, NO_LIST) as context:
+        tab = await Tab.open(context, web.url)
+        await is_heard(web, tab)
+        opened = tab.conversation_id
+        await tab.say("Do you hear me?")
+        await expect(tab.answers).to_contain_text("Said to who has a microphone.")
+        assert tab.conversation_id == opened
+
+
 def remembered(web: Stack) -> str:
     """What the model was told of its first answer when it was asked the second time."""
     asked = next(each for each in web.model.chats if "times" in each.user_text)
@@ -188,17 +245,19 @@ def remembered(web: Stack) -> str:
 
 
 async def plays_again(tab: Tab) -> None:
-    for where in (tab.answers, tab.questions):
+    for where, name in ((tab.answers, "answer"), (tab.questions, "question")):
         await where.hover()
-        async with tab.page.expect_response(lambda response: "audio" in response.url) as sound:
+        async with (
+            tab.seeing(f'.{name} [aria-label="Stop playing"]'),
+            tab.page.expect_response(lambda response: "audio" in response.url) as sound,
+        ):
             await tab.click("Listen again", where)
         assert (await sound.value).status in (200, 206)
-        await expect(where.get_by_role("button", name="Stop playing")).to_be_visible()
         await expect(where.get_by_role("button", name="Listen again")).to_be_visible()
     await tab.answers.get_by_role("button", name="Why").click()
     why = tab.page.get_by_role("region", name="Why this answer")
-    await why.get_by_role("button", name="Listen to “It was the age of wisdom.”").click()
-    await expect(why.get_by_role("button", name="Stop playing")).to_be_visible()
+    async with tab.seeing('.why [aria-label="Stop playing"]'):
+        await why.get_by_role("button", name="Listen to “It was the age of wisdom.”").click()
     await expect(why.locator(".waterfall .name")).to_have_text(STAGES)
 
 
