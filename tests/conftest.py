@@ -82,9 +82,18 @@ def empty_database_url(postgres: PostgresServer) -> Iterator[str]:
 
 
 @pytest.fixture
-async def pool(database_url: str) -> AsyncIterator[Pool]:
-    """Connections to this worker's database."""
-    async with make_pool(database_url, max_size=4) as opened:
+def url_of_pool(request: pytest.FixtureRequest, database_url: str) -> str:
+    """The database of the test's own stack, if it has one, else this worker's."""
+    if "own_stack" not in request.fixturenames:
+        return database_url
+    own: Stack = request.getfixturevalue("own_stack")
+    return own.database_url
+
+
+@pytest.fixture
+async def pool(url_of_pool: str) -> AsyncIterator[Pool]:
+    """Connections to the database that the test is about."""
+    async with make_pool(url_of_pool, max_size=4) as opened:
         yield opened
 
 
@@ -123,9 +132,9 @@ def stack(shared_stack: Stack) -> Stack:
 
 
 @pytest.fixture
-def own_stack(tmp_path: Path, database_url: str, livekit: LiveKitServer) -> Iterator[Stack]:
-    """An API and an agent that this test may kill."""
-    with Stack(tmp_path, database_url, livekit) as opened:
+def own_stack(tmp_path: Path, fresh_database_url: str, livekit: LiveKitServer) -> Iterator[Stack]:
+    """An API and an agent that this test may kill: what they leave unfinished no other agent finds."""
+    with Stack(tmp_path, fresh_database_url, livekit) as opened:
         yield opened
 
 

@@ -16,8 +16,16 @@ import uvicorn
 from alicia.api.app import create_app
 from alicia.config import Config, LiveKitServer
 from alicia.storage.pool import Pool
+from support import ground
 from support.callers import SECRET, Letters, Open, bearer
+from support.servers import PostgresServer
 from support.talk import Talk
+
+
+@pytest.fixture(scope="session")
+def database_url(postgres: PostgresServer) -> str:
+    """One without an agent, which would go on with what these tests begin."""
+    return postgres.create(f"api_{secrets.token_hex(6)}", template=ground.ask("template")["name"])
 
 
 @pytest.fixture
