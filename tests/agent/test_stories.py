@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import httpx2
 
-from alicia.protocol.messages import StartAnswer, UserMessage
+from alicia.protocol.messages import AssistantSentence, StartAnswer
 from alicia.storage.pool import Pool
 from alicia.telemetry import tracing
 from support.device import device
 from support.memories import known
-from support.scripted import Pause, Script, Text, ToolCall
+from support.scripted import Gate, Script, Text, ToolCall
 from support.stack import Stack
 from support.tables import records, rows
 
@@ -29,12 +29,17 @@ class Asked(NamedTuple):
 
 async def asked(stack: Stack, user: str, pool: Pool) -> Asked:
     (memory,) = await known(pool, user, WRONG)
-    stack.model.chat(Script(ToolCall("calculator", {"expression": "1 / 0"})))
-    stack.model.chat(Script(Text("No steak for a vegetarian."), Pause(0.2), Text(" The sum failed.")))
+    gate, about = Gate(), "vegetarian user like steak"
+    stack.model.chat(Script(ToolCall("calculator", {"expression": "1 / 0"})), when=about)
+    stack.model.chat(Script(Text("No steak for a vegetarian. The"), gate, Text(" sum failed.")), when=about)
     async with device(stack, user) as alone:
-        await alone.ask("Does a vegetarian user like steak?")
-        (question,), (answer,) = alone.all(UserMessage), alone.all(StartAnswer)
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {stack.token(user)}"}) as http:
+        question = await alone.say("Does a vegetarian user like steak?")
+        await alone.hears(AssistantSentence)
+        gate.open()
+        await alone.answered(question)
+        (answer,) = alone.all(StartAnswer)
+    headers = {"Authorization": f"Bearer {stack.token(user)}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
         told = await http.get(f"{stack.url}/api/v1/messages/{answer.id}/trace", params={"format": "text"})
     return Asked(alone.id, question.id, answer.id, memory, told.text)
 
