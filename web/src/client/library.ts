@@ -98,8 +98,11 @@ export class Library {
   /** The server has given a draft its id. */
   async rename(draft: string, id: string): Promise<void> {
     const before = this.#local.get(draft);
+    const named: Kept = { id: draft, becameId: id };
+    // Before the other is shown, or it would be listed twice until that is stored.
+    this.#local.set(draft, named);
     await this.#keep({ updatedAt: Date.now(), ...this.#local.get(id), ...before, id });
-    await this.#keep({ id: draft, becameId: id });
+    await this.#keep(named);
   }
 
   /** Give a conversation another title, put it away, or bring it back. Throws Refused or Unavailable. */
