@@ -1,6 +1,7 @@
 import { useCallback } from "react";
 
-import { call, remove } from "../../client/calls";
+import { call } from "../../client/calls";
+import { signOut } from "../../client/user";
 import { useTry } from "../toast";
 import { useLoad } from "../useLoad";
 import { Group, Row } from "./SettingsView";
@@ -16,7 +17,7 @@ export function Account() {
   const attempt = useTry();
   if (!value?.auth) return null;
   const leave = async () => {
-    if (await attempt(() => remove("/session"))) location.reload();
+    if (await attempt(signOut)) location.reload();
   };
   return (
     <Group name="Account">
