@@ -84,6 +84,7 @@ async def test_the_list_its_search_and_what_was_put_away(web: Stack, open_tab: O
     web.model.say("So be it.", always=True)
     tab = await open_tab()
     await tab.say(title)
+    await expect(tab.answers).to_contain_text("So be it.")
     entry = tab.page.get_by_role("navigation").get_by_role("link", name=title, exact=True)
     await expect(entry).to_be_visible()
     await entry.hover()
@@ -214,8 +215,9 @@ async def test_when_something_is_missing(web: Stack, context: BrowserContext, ax
     await expect(tab.status).to_contain_text("You are offline.")
     await expect(tab.questions.last).to_contain_text("Waiting to be sent")
     assert await tab.axe(axe) == []
-    await tab.page.context.set_offline(False)
+    # First, or what waits would be sent, and answered in another test.
     await tab.page.route("**/api/**", lambda route: route.abort())
+    await tab.page.context.set_offline(False)
     for place in ("memory", "settings"):
         await tab.page.evaluate("place => { location.hash = place }", place)
         await expect(tab.page.get_by_text("The server does not answer.").first).to_be_visible()

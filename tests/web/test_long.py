@@ -6,7 +6,7 @@ import httpx2
 import pytest
 from playwright.async_api import Browser, BrowserContext, Route, expect
 
-from support.browser import OpenTab, Tab
+from support.browser import OpenTab, Tab, place
 from support.long_history import long_history
 from support.stack import Stack
 
@@ -67,14 +67,11 @@ async def test_older_messages_come_while_scrolling_and_what_is_read_stays_in_pla
     await question.scroll_into_view_if_needed()
     # What came into view by that leap is drawn first: browsers hold a place only for who scrolls by hand.
     await scroller.evaluate(SCROLL, 0)
-    place = await question.bounding_box()
+    before = await place(question)
     await scroller.evaluate(
         "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
     )
-    assert place is not None
-    after = await question.bounding_box()
-    assert after is not None
-    assert abs(after["y"] - place["y"]) < 2
+    assert abs(await place(question) - before) < 2
     assert await tab.page.locator("[data-id]").count() < 100
     await tab.click("To the newest message")
     await expect(tab.page.get_by_role("button", name="To the newest message")).to_have_count(0)
@@ -101,13 +98,10 @@ async def test_what_is_read_at_the_top_stays_in_place_when_older_messages_come(
     await scroller.evaluate(SCROLL, distance)
     number = int((await tab.questions.first.inner_text()).split()[-1])
     first, older = (tab.questions.get_by_text(f"Question {n}", exact=True) for n in (number, number - 12))
-    place = await first.bounding_box()
+    before = await place(first)
     arrived.set()
     await expect(older).to_be_attached()
-    after = await first.bounding_box()
-    assert place is not None
-    assert after is not None
-    assert abs(after["y"] - place["y"]) < 2
+    assert abs(await place(first) - before) < 2
 
 
 async def test_notes_on_old_messages_are_shown_in_a_browser_that_never_saw_them_written(

@@ -40,6 +40,7 @@ async def opened(web: Stack, open_tab: OpenTab) -> Tab:
     tab = await open_tab()
     await tab.page.get_by_role("link", name="Memory").click()
     await expect(tab.page.get_by_role("heading", name="What Alicia knows")).to_be_visible()
+    await expect(tab.page.get_by_text("Loading…")).to_have_count(0)
     return tab
 
 
@@ -114,6 +115,8 @@ async def test_what_is_deleted_or_archived_can_be_taken_back(
 ) -> None:
     tab = await opened(web, open_tab)
     await choose(tab, known.content, "Delete")
+    # It stays as long as somebody points at it.
+    await tab.page.get_by_text("Memory deleted.").hover()
     await expect(card(tab, known.content)).to_have_count(0)
     assert (await api.get(f"/memories/{known.id}")).status_code == 404
     await tab.click("Undo")
@@ -122,6 +125,7 @@ async def test_what_is_deleted_or_archived_can_be_taken_back(
     await expect(card(tab, known.content)).to_have_count(0)
     await tab.click("Show archived")
     await choose(tab, known.content, "Use again")
+    await expect(card(tab, known.content)).to_have_count(0)
     await tab.click("Show those in use")
     await expect(card(tab, known.content)).to_be_visible()
 

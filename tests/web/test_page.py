@@ -41,7 +41,8 @@ async def test_the_first_load_is_small_and_its_scripts_are_its_own(open_tab: Ope
             ...performance.getEntriesByType('resource')].map(each => [each.name, each.encodedBodySize]))"""
     )
     assert any("livekit" in name for name in sizes)
-    assert sum(sizes.values()) <= FIRST_LOAD_BYTES
+    # How much there is to list is another matter, and other tests add to it.
+    assert sum(size for name, size in sizes.items() if "/api/" not in name) <= FIRST_LOAD_BYTES
     assert await tab.page.locator("script:not([src])").count() == 0
 
 
@@ -109,7 +110,7 @@ async def test_without_an_agent_the_page_says_so_and_sends_when_one_comes(
 async def test_a_server_that_asks_for_tokens_gets_one(
     stack: Stack, user: str, context: BrowserContext
 ) -> None:
-    stack.model.say("Welcome.")
+    stack.model.say("Welcome.", when="Hello.")
     page = await context.new_page()
     await page.goto(stack.url)
     tab = Tab(page, stack.url)

@@ -103,7 +103,7 @@ async def test_everything_can_be_taken_away_and_brought_back(open_tab: OpenTab, 
 async def test_erasing_everything_needs_the_words_and_leaves_nothing(
     stack: Stack, user: str, context: BrowserContext
 ) -> None:
-    stack.model.say("A secret answer.")
+    stack.model.say("A secret answer.", when="A secret question.")
     page = await context.new_page()
     await page.goto(stack.url)
     tab = Tab(page, stack.url)
