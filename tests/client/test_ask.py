@@ -22,7 +22,9 @@ from .conftest import Connect, Journal
 async def test_an_answer_streams_from_its_start_to_its_closing_sentence(
     stack: Stack, connect: Connect
 ) -> None:
-    stack.model.chat(Script(Reasoning("Assam, surely."), Text("It is green. It grows in Assam.")))
+    stack.model.chat(
+        Script(Reasoning("Assam, surely."), Text("It is green. It grows in Assam.")), when="tea?"
+    )
     async with connect() as conversation:
         answer = conversation.ask("What is tea?")
         events = [event async for event in answer]
@@ -39,13 +41,13 @@ async def test_an_answer_streams_from_its_start_to_its_closing_sentence(
 
 
 async def test_an_answer_can_be_awaited_as_text(stack: Stack, connect: Connect) -> None:
-    stack.model.say("It is green. It grows in Assam.")
+    stack.model.say("It is green. It grows in Assam.", when="tea?")
     async with connect() as conversation:
         assert await conversation.ask("What is tea?") == "It is green. It grows in Assam."
 
 
 async def test_a_device_that_does_not_stream_gets_one_message(stack: Stack, connect: Connect) -> None:
-    stack.model.say("It is green. It grows in Assam.")
+    stack.model.say("It is green. It grows in Assam.", when="tea?")
     async with connect(features=[]) as conversation:
         closing = [event async for event in conversation.ask("What is tea?")][-1]
     assert isinstance(closing, AssistantMessage)
@@ -53,9 +55,9 @@ async def test_a_device_that_does_not_stream_gets_one_message(stack: Stack, conn
 
 
 async def test_messages_that_queue_up_get_each_their_own_answer(stack: Stack, connect: Connect) -> None:
-    held = stack.model.hold("The first.", when="one")
+    held = stack.model.hold("The first.", when="Number one")
     async with connect() as conversation:
-        answers = [conversation.ask(text) for text in ("one", "two", "three")]
+        answers = [conversation.ask(text) for text in ("Number one", "two", "three")]
         held.release_all()
         assert (await answers[2]).endswith("three")
         assert await answers[0] == "The first."
@@ -63,7 +65,7 @@ async def test_messages_that_queue_up_get_each_their_own_answer(stack: Stack, co
 
 
 async def test_a_stopped_answer_keeps_what_was_said(stack: Stack, connect: Connect) -> None:
-    held = stack.model.hold("This was said. This was not. Nor this.")
+    held = stack.model.hold("This was said. This was not. Nor this.", when="Talk!")
     async with connect() as conversation:
         answer = conversation.ask("Talk!")
         said: list[str] = []
@@ -80,9 +82,9 @@ async def test_a_stopped_answer_keeps_what_was_said(stack: Stack, connect: Conne
 
 
 async def test_an_answer_that_breaks_off_fails_and_the_next_one_works(stack: Stack, connect: Connect) -> None:
-    stack.model.chat(Script("This much. And then ", Cut()))
+    stack.model.chat(Script("This much. And then ", Cut()), when="Break off")
     async with connect() as conversation:
-        answer = conversation.ask("Hello")
+        answer = conversation.ask("Break off")
         with pytest.raises(AnswerFailed) as failed:
             await answer
         assert (failed.value.text, answer.status) == ("This much.", "failed")
@@ -98,7 +100,7 @@ async def test_a_question_can_be_edited_and_an_answer_given_again(stack: Stack, 
         edited = conversation.edit(first.question_id, "Tea?")
         assert (await edited).endswith("Tea?")
         assert edited.id is not None
-        stack.model.say("Something else.")
+        stack.model.say("Something else.", when="Tea?")
         again = conversation.regenerate(edited.id)
         assert await again == "Something else."
         assert again.question_id == edited.question_id
@@ -114,8 +116,8 @@ async def test_a_queued_question_that_another_branch_leaves_behind_ends(
         first = conversation.ask("one")
         await first
         assert first.question_id is not None
-        held = stack.model.hold("Slowly.", when="two")
-        conversation.ask("two")
+        held = stack.model.hold("Slowly.", when="Number two")
+        conversation.ask("Number two")
         queued = conversation.ask("three")
         edited = conversation.edit(first.question_id, "another one")
         with pytest.raises(Superseded):

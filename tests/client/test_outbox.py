@@ -161,7 +161,7 @@ async def test_a_program_that_is_killed_after_sending_does_not_send_twice(
 ) -> None:
     async with connect(history=True, store=tmp_path / "watcher") as watcher:
         await watcher.online()
-        held = stack.model.hold("Yes.")
+        held = stack.model.hold("Yes.", when="Once only?")
         await ask_and_be_killed(
             stack.url, stack.token(user), str(tmp_path / "store"), str(watcher.id), "Once only?"
         )
