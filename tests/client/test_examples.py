@@ -29,5 +29,7 @@ def test_an_example_runs(stack: Stack, user: str, tmp_path: Path, number: int) -
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    # LiveKit's library tells there what a busy machine does late.
+    complaints = [line for line in done.stderr.splitlines() if not line.startswith("livekit")]
+    assert (done.returncode, complaints) == (0, [])
     assert done.stdout

@@ -97,7 +97,7 @@ async def test_what_is_being_said_when_a_room_is_lost_goes_on_in_the_next_one(
     livekit: LiveKitServer, room: str
 ) -> None:
     sound = Sound()
-    speaking = asyncio.create_task(sound.speak(wav(tone(80 * "."), 24_000), RATE))
+    speaking = asyncio.create_task(sound.speak(wav(tone(160 * "."), 24_000), RATE))
     async with heard(livekit, room, sound) as listener:
         await listener.hears_her()
     async with heard(livekit, f"{room}-next", sound) as listener:
@@ -120,8 +120,8 @@ async def test_samples_that_come_in_odd_pieces_are_said_without_gaps(
     async with heard(livekit, room, sound) as listener:
         await asyncio.wait_for(sound.speak(microphone(), 24_000), 30)
         await listener.hears_silence()
-    loud = np.flatnonzero((np.abs(listener.heard) > 300).reshape(-1, 240).any(axis=1))
-    assert loud[-1] - loud[0] < 250
+    # Two seconds of sound, however long a busy machine pauses; gaps in every frame would make it four.
+    assert 0 < (np.abs(listener.heard) > 300).reshape(-1, 240).any(axis=1).sum() < 340
 
 
 async def test_what_is_no_sound_is_not_said(connect: Connect) -> None:

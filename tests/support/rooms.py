@@ -60,19 +60,22 @@ class Participant:
         return await asyncio.wait_for(self.packets.get(), seconds)
 
     async def sees(self, identity: str, seconds: float = 20) -> rtc.RemoteParticipant:
-        """Wait until another participant is in the room."""
+        """Wait until another participant is in the room, and hears: what was sent to it before is lost."""
         arrived = asyncio.Event()
 
         def check(*_: object) -> None:
-            if identity in self.room.remote_participants:
+            other = self.room.remote_participants.get(identity)
+            if other is not None and other.state == rtc.ParticipantState.PARTICIPANT_STATE_ACTIVE:
                 arrived.set()
 
         self.room.on("participant_connected", check)  # pyright: ignore[reportUnknownMemberType]
+        self.room.on("participant_active", check)  # pyright: ignore[reportUnknownMemberType]
         try:
             check()
             await asyncio.wait_for(arrived.wait(), seconds)
         finally:
             self.room.off("participant_connected", check)  # pyright: ignore[reportUnknownMemberType]
+            self.room.off("participant_active", check)  # pyright: ignore[reportUnknownMemberType]
         return self.room.remote_participants[identity]
 
     async def sees_an_agent(self, seconds: float = 20) -> None:
