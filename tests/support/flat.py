@@ -48,7 +48,6 @@ def judge(
     `in_steps` that have an end, as a pool does until it is full, must not be taken to go on so for the run.
     """
     warm = [point for life in _lives(points) for point in life if point.at - life[0].at >= WARM]
-    warm = warm or list(points)
     early = [point.value for point in warm if point.at < seconds / 3]
     late = [point.value for point in warm if point.at >= seconds * 2 / 3]
     if not early or not late:
