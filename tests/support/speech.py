@@ -160,6 +160,15 @@ class Person:
         """All that came from Alicia's track."""
         return np.concatenate([np.zeros(0, np.int16), *self._heard])
 
+    @property
+    def sounding(self) -> int:
+        """For how many milliseconds of that there was sound."""
+        return 10 * sum(map(_is_loud, self._heard))
+
+    async def hears_sound(self, milliseconds: float) -> None:
+        """Wait until there was so much sound, with whatever gaps."""
+        await self._until(lambda: self.sounding >= milliseconds)
+
     async def listens(self) -> None:
         """Wait until her track is there, silent or not."""
         await self._until(lambda: self._heard)
