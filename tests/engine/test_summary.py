@@ -13,14 +13,20 @@ from alicia.engine.summary import RollingSummary
 from alicia.engine.taking_on import read_turns
 from alicia.ledger.entries import Entry
 from alicia.protocol.messages import ControlVariation, UserMessage
+from alicia.storage.memories import Memory, memories, update_memory
 from alicia.storage.pool import Pool
+from alicia.storage.summaries import MEMORY_TYPE
 from support.talk import Talk
 
 
 class Writer:
-    """A model that notes the same of everything."""
+    """A model that notes the same of everything; `meanwhile` happens while it writes."""
+
+    meanwhile: Callable[[], Awaitable[object]] | None = None
 
     async def complete(self, *_: object, **__: object) -> Any:
+        if self.meanwhile is not None:
+            await self.meanwhile()
         return {"points": ["They talked."]}
 
 
@@ -32,11 +38,12 @@ class Table:
         self.asked: list[UserMessage] = []
         self.history = History(lambda: budget)
         self.meanwhile: Callable[[], Awaitable[None]] | None = None
+        self.writer = Writer()
         self.summary = RollingSummary(
             talk.id,
             self.history,
             pool=talk.pool,
-            model=Writer(),
+            model=self.writer,
             budget=lambda: budget,
             read=self._read,
             store=self._store,
@@ -106,3 +113,32 @@ async def test_a_summary_of_what_is_left_while_it_is_written_is_not_told(table: 
     await table.summary.load(table.talk.user)
     assert not table.history.stale
     assert table.told() == ["Zero", "Zero."]
+
+
+async def test_what_its_user_writes_into_a_summary_while_it_goes_on_stays(table: Table) -> None:
+    talk = table.talk
+    await table.summary.load(talk.user)
+    await table.summary.roll(talk.user)
+    (known,) = await summaries(talk)
+
+    async def correct() -> None:
+        async with talk.pool.connection() as conn:
+            await update_memory(conn, talk.user, known.id, content="They sang.")
+
+    table.writer.meanwhile = correct
+    for word in ("Three", "Four"):
+        await talk.exchange(f"{word} " + "very long " * 60, f"{word}.")
+    await table.summary.load(talk.user)
+    await table.summary.roll(talk.user)
+    assert [each.content for each in await summaries(talk)] == ["They sang."]
+    table.writer.meanwhile = None
+    await table.summary.roll(talk.user)
+    (known,) = await summaries(talk)
+    assert known.content.splitlines() == ["They sang.", "- They talked."]
+    assert table.history.summary is not None
+    assert table.history.summary.text == known.content
+
+
+async def summaries(talk: Talk) -> list[Memory]:
+    async with talk.pool.connection() as conn:
+        return await memories(conn, talk.user, memory_type=MEMORY_TYPE)

@@ -105,6 +105,9 @@ class RollingSummary:
             new = Stage(text=text, through=MessageId(piece[-1].id), messages=covered)
             earlier = [] if stage is None else [stage, *summary.stages[1:]]
             with self._whole():
+                if not _same(await self._stored(owner), summary):
+                    # Its user has changed it while it was being written; the next pause begins with that.
+                    return
                 summary = await self._keep(owner, summary, [new, *earlier][:STAGES])
                 if left != self._history.left:
                     # It may tell of what was left while it was being written.
@@ -153,6 +156,11 @@ class RollingSummary:
         change = Change(memory_id=memory_id, memory=memory, reason=reason)
         await self._store(change.entry(self._id, stages[0].through))
         return Summary(stages=stages, memory_id=memory_id)
+
+
+def _same(one: Summary, other: Summary) -> bool:
+    """Whether both say the same, in the same place."""
+    return one.memory_id == other.memory_id and [*one.stages[:1]] == [*other.stages[:1]]
 
 
 def _after(turns: Sequence[Turn], stage: Stage | None) -> Sequence[Turn]:
