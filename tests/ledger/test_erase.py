@@ -157,6 +157,20 @@ async def test_an_erased_memory_leaves_no_trace_in_any_conversation(talk: Talk, 
         assert await memory(conn, talk.user, memory_id) is None
 
 
+async def test_nothing_comes_back_into_a_memory_that_is_erased_while_it_is_confirmed(
+    talk: Talk, pool: Pool
+) -> None:
+    known = NewMemory(content=f"Has a {SECRET}")
+    async with pool.connection() as conn:
+        (memory_id,) = await create_memories(conn, talk.user, [known])
+    asked = talk.user_message("Mine is still here.")
+    await talk.append(asked)
+    await talk.ledger.erase_memory(talk.user, memory_id)
+    change = Change(memory_id=memory_id, memory=known, reason="confirmed")
+    await talk.append(change.entry(talk.id, asked.id))
+    assert "alicia_memory" not in await places(talk)
+
+
 async def test_an_erased_user_is_nowhere_and_others_stay(talk: Talk, pool: Pool) -> None:
     second, other = await Talk.open(pool, talk.user), await Talk.open(pool, f"another {ids.new(ids.MetaId)}")
     await tell_all(talk)

@@ -82,7 +82,10 @@ def write_memory_trace(batch: Batch, body: MemoryTrace, private: Recalled) -> No
 
 
 def _write_memory(batch: Batch, body: MemoryTrace, memory: NewMemory) -> None:
-    """The memory is the conversation's owner's; one that exists already is changed only if it is theirs."""
+    """The memory is the conversation's owner's; one that exists already is changed only if it is theirs.
+
+    Nothing comes back into one that they have deleted or erased meanwhile.
+    """
     params = columns("", body.memory_id, memory) | {
         "conversation_id": body.conversation_id,
         "memory_type": memory.memory_type or body.memory_type,
@@ -108,6 +111,7 @@ def _write_memory(batch: Batch, body: MemoryTrace, memory: NewMemory) -> None:
                tags = excluded.tags,
                memory_type = coalesce(excluded.memory_type, m.memory_type)
          WHERE m.created_by = excluded.created_by
+           AND m.deleted_at IS NULL
         """,
         params,
     )
