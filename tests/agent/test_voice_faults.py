@@ -8,10 +8,12 @@ from typing import Any
 import httpx2
 import pytest
 
+from alicia import ids
 from alicia.protocol.messages import (
     AssistantSentence,
     AudioChunk,
     Configuration,
+    ControlStop,
     ErrorMessage,
     StartAnswer,
     Transcription,
@@ -32,7 +34,7 @@ VOICE = ("streaming", "voice")
 async def prefer(stack: Stack, user: str, phone: Device, **preferences: Any) -> None:
     """Set the conversation's preferences, and wait until its agent has told of them, perhaps again."""
     before = len(phone.heard)
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(timeout=30) as http:
         answer = await http.patch(
             f"{stack.url}/api/v1/conversations/{phone.id}",
             json={"preferences": preferences},
@@ -53,8 +55,12 @@ async def choose(stack: Stack, user: str, phone: Device, **settings: Any) -> Non
     def told() -> int:
         return sum(isinstance(each.body, Configuration) for each in phone.heard)
 
+    # Whatever was sent to open the conversation, perhaps more than once, is answered before this is refused.
+    nothing = ids.new(ids.MessageId)
+    await phone.submit(ControlStop(conversation_id=phone.id, target_id=nothing, stop_type="generation"))
+    await phone.hears(ErrorMessage, lambda body: body.originating_id == nothing)
     before = told()
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(timeout=30) as http:
         answer = await http.patch(
             f"{stack.url}/api/v1/settings",
             json=settings,
@@ -64,11 +70,17 @@ async def choose(stack: Stack, user: str, phone: Device, **settings: Any) -> Non
     await phone.until(lambda: told() > before)
 
 
+def wanted(stack: Stack, words: str) -> list[dict[str, Any]]:
+    """What the voice was asked to say with these words; what others say is of earlier tests."""
+    asked = [each.json for each in stack.model.requests if each.route == "speech"]
+    return [each for each in asked if words in each["input"]]
+
+
 async def test_to_those_who_only_read_nothing_is_said(scripted_stack: Stack, user: str) -> None:
     async with device(scripted_stack, user) as phone:
         await phone.ask("Are you there?")
 
-    assert not [each for each in scripted_stack.model.requests if each.route == "speech"]
+    assert not wanted(scripted_stack, "Are you there")
     assert not phone.all(AudioChunk)
 
 
@@ -82,6 +94,7 @@ async def test_voice_speed_and_silence_are_preferences_that_hold_at_once(
         await person.hears_her()
         await prefer(scripted_stack, user, phone, mute=True)
         await person.hears_silence()
+        await phone.hears(AudioChunk)
         spoken = len(phone.all(AudioChunk))
         await phone.ask("Two.")
         await prefer(scripted_stack, user, phone)
@@ -89,10 +102,10 @@ async def test_voice_speed_and_silence_are_preferences_that_hold_at_once(
         await phone.ask("Three.")
         await person.hears_her()
 
-    wanted = [each.json for each in scripted_stack.model.requests if each.route == "speech"]
-    assert (wanted[0]["voice"], wanted[0]["speed"]) == ("nova", 1.5)
+    first = wanted(scripted_stack, "One")[0]
+    assert (first["voice"], first["speed"]) == ("nova", 1.5)
     assert spoken == 1
-    assert not [each for each in wanted if "Two" in each["input"]]
+    assert not wanted(scripted_stack, "Two")
 
 
 async def test_the_language_is_a_preference_that_holds_for_what_is_heard_and_said_next(
@@ -110,10 +123,10 @@ async def test_the_language_is_a_preference_that_holds_for_what_is_heard_and_sai
             await person.hears_silence()
 
     asked = [each for each in scripted_stack.model.requests if each.route == "transcriptions"]
-    wanted = [each.json["input"] for each in scripted_stack.model.requests if each.route == "speech"]
+    said = [each["input"] for each in wanted(scripted_stack, "It is 5")]
     assert [form(each.headers["content-type"], each.body)["language"] for each in asked] == ["en", "de", "fr"]
     assert [each.language for each in phone.all(Transcription)] == ["en", "de", "fr"]
-    assert wanted == ["It is 5 kilometres from here.", "It is 5 km from here.", "It is 5 km from here."]
+    assert said == ["It is 5 kilometres from here.", "It is 5 km from here.", "It is 5 km from here."]
 
 
 async def test_settings_hold_in_conversations_that_were_opened_without_preferences(
@@ -130,8 +143,9 @@ async def test_settings_hold_in_conversations_that_were_opened_without_preferenc
         await tablet.ask("Two.")
         await person.hears_her()
 
-    wanted = [each.json for each in scripted_stack.model.requests if each.route == "speech"]
-    assert {(each["voice"], each["speed"]) for each in wanted} == {("nova", 1.5), ("fable", 1.5)}
+    for words, voice in (("One", "nova"), ("Two", "fable")):
+        said = wanted(scripted_stack, words)
+        assert {(each["voice"], each["speed"]) for each in said} == {(voice, 1.5)}
 
 
 async def test_what_is_said_is_not_recorded_where_that_is_not_wanted(
