@@ -68,8 +68,12 @@ def results(each: Device) -> list[ToolUseResult]:
 
 
 def told(stack: Stack) -> list[str]:
-    """What the model was told of its tools in the newest prompt."""
-    return [message["content"] for message in stack.model.chats[-1].messages if message["role"] == "tool"]
+    """What the model was told of its tools in the newest prompt that tells of any."""
+    prompts = [
+        [message["content"] for message in chat.messages if message["role"] == "tool"]
+        for chat in stack.model.chats
+    ]
+    return [prompt for prompt in prompts if prompt][-1]
 
 
 async def check(each: Device, pool: Pool) -> list[dict[str, Any]]:
@@ -128,7 +132,7 @@ async def test_a_tool_is_asked_for_run_told_and_answered_with(
         (ToolCall("far__add", "{not json"), 302, "not a JSON object"),
         (ToolCall("fly_to_the_moon"), 301, "There is no tool 'fly_to_the_moon'"),
         (ToolCall("brief__hang", {"token": "late"}), 304, "did not answer within 1 seconds"),
-        (ToolCall("brief__die"), 303, "stopped in the middle of the call"),
+        (ToolCall("near__die"), 303, "stopped in the middle of the call"),
     ],
     ids=["error", "error-far", "arguments", "no-json", "unknown", "time-out", "dies"],
 )
@@ -144,14 +148,14 @@ async def test_a_tool_that_does_not_work_is_an_error_with_which_the_answer_goes_
         assert (await alone.closed(answer_id)).status == "completed"
         (row,) = await check(alone, pool)
         assert row["status"] == "error"
-        if call.name == "brief__die":
+        if call.name == "near__die":
             await works_again(tools, alone)
 
 
 async def works_again(stack: Stack, each: Device) -> None:
     """A server that died is started again by itself."""
     while True:
-        await use(stack, each, ToolCall("brief__process_id"))
+        await use(stack, each, ToolCall("near__process_id"))
         if results(each)[-1].success:
             return
 
@@ -182,25 +186,25 @@ async def test_a_stop_in_mid_call_cancels_the_tool_and_ends_the_answer(
     tools: Stack, user: str, pool: Pool
 ) -> None:
     async with device(tools, user) as alone:
-        tools.model.chat(Script(Text("Let me wait."), ToolCall("near__hang", {"token": user})))
+        hanging = ToolCall("near__hang", {"token": user})
+        tools.model.chat(Script(Text("Let me wait."), hanging), when="Wait!")
         await alone.say("Wait!")
         start = await alone.hears(StartAnswer)
         await alone.hears(ToolUseRequest)
-        await begun(tools, user)
+        await named(tools, user, "begun")
         await alone.submit(ControlStop(conversation_id=alone.id, target_id=start.id, stop_type="generation"))
         assert (await alone.closed(start.id)).status == "stopped"
         (row,) = await check(alone, pool)
         assert row["status"] == "cancelled"
         # The server was told, too.
-        await use(tools, alone, ToolCall("near__stopped_tokens"))
-        assert user in results(alone)[-1].result["result"]
+        await named(tools, user, "stopped")
 
 
-async def begun(stack: Stack, token: str) -> None:
-    """Wait until the server has begun a call of `hang`, as it says itself to somebody else."""
+async def named(stack: Stack, token: str, what: str) -> None:
+    """Wait until the server has begun or stopped a call of `hang`, as it says itself to somebody else."""
     async with device(stack, f"{token}-watch") as watcher:
         while True:
-            await use(stack, watcher, ToolCall("near__begun_tokens"))
+            await use(stack, watcher, ToolCall(f"near__{what}_tokens"))
             if token in results(watcher)[-1].result["result"]:
                 return
 
@@ -208,12 +212,12 @@ async def begun(stack: Stack, token: str) -> None:
 async def test_a_tool_may_be_used_again_and_again_but_not_for_ever(
     tools: Stack, user: str, pool: Pool
 ) -> None:
-    tools.model.chat(Script(ToolCall("near__add", {"a": 1, "b": 1})), always=True)
+    tools.model.chat(Script(ToolCall("near__add", {"a": 1, "b": 1})), when="Go on and on", always=True)
     async with device(tools, user) as alone:
         answer_id = await alone.ask("Go on and on")
         assert (await alone.closed(answer_id)).status == "completed"
         assert len(await check(alone, pool)) == 8
-        *_, last = tools.model.chats
+        *_, last = [chat for chat in tools.model.chats if "Go on and on" in chat.user_text]
         assert "tools" not in last.json
         assert '[near__add({"a": 1, "b": 1}) gave: <data>{"result":2}</data>]' in last.user_text
 
