@@ -51,6 +51,7 @@ class Track:
                 await self._changed.wait_for(lambda: self._queue)
                 self.sounded += self._queue.pop(0)
                 self._changed.notify_all()
+            self._changed.notify_all()
 
 
 class Voice:
@@ -247,6 +248,21 @@ async def test_what_a_pause_takes_back_before_it_sounds_was_not_said() -> None:
         here.mouth.resume()
         await here.track.sound(1 + len(FIVE.strip()))
         assert await here.audience.spoke.get() == second.id
+
+
+async def test_who_interrupts_between_two_sentences_does_not_hear_the_second() -> None:
+    async with stage() as here:
+        here.say(FOUR, FIVE)
+        await here.track.sound(len(FOUR) - QUEUE_MS * RATE // 1000 // CHARACTER)
+        await here.settled()
+        # All that is left of the first waits on the track.
+        here.mouth.pause()
+        await here.track.sound(0)
+        await here.settled()
+        assert here.mouth.hush() is not None
+        await here.settled()
+        assert not here.track.queued_duration
+        assert not here.mouth.speaking
 
 
 async def test_who_interrupts_while_she_takes_up_her_words_again_hears_none_of_them() -> None:

@@ -189,6 +189,9 @@ class Mouth:
             self._wanted.get_nowait()
         while not self._clips.empty():
             self._clips.get_nowait().drop()
+        if self._playing is not None:
+            # It may not have begun to sound: a pause may hold it back.
+            self._playing.drop()
         for _, clip in self._sounding:
             clip.heard = clip.heard or (reached is not None and clip.sentence.id == reached.sentence_id)
             clip.drop()
