@@ -28,7 +28,7 @@ async def test_two_memories_are_traced_between_the_start_and_a_personal_answer(
         "The user visits restaurants in Porto, the town they live in.",
         "Of all restaurants in town, the user visits Italian ones most.",
     )
-    stack.model.say("In Porto, try the Italian place by the river.")
+    stack.model.say("In Porto, try the Italian place by the river.", when=QUESTION)
     async with device(stack, user) as alone:
         answer_id = await alone.ask(QUESTION)
         kinds = [type(body).__name__ for body in alone.bodies[1:]]
@@ -58,7 +58,7 @@ async def test_two_memories_are_traced_between_the_start_and_a_personal_answer(
         assert used == [
             (trace.memory_id, question.id, QUESTION, place, True) for place, trace in enumerate(traces, 1)
         ]
-        prompt = stack.model.chats[-1].json["messages"][-1]["content"]
+        (prompt,) = [chat.user_text for chat in stack.model.chats if QUESTION in chat.user_text]
         assert "Porto" in prompt
         assert "Italian" in prompt
         assert alone.log == await journal(pool, alone.id)
@@ -69,7 +69,8 @@ async def test_another_users_memories_never_appear(stack: Stack, user: str, pool
     async with device(stack, user) as alone:
         await alone.ask(QUESTION)
         assert alone.all(MemoryTrace) == []
-        assert "Porto" not in str(stack.model.chats[-1].json)
+        (asked,) = [chat for chat in stack.model.chats if QUESTION in chat.user_text]
+        assert "Porto" not in str(asked.json)
 
 
 @pytest.mark.parametrize("trouble", [Fail(), Hang()], ids=["fails", "hangs"])

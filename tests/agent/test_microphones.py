@@ -14,7 +14,7 @@ from alicia.protocol.messages import (
 from alicia.speech.moonshine import Moonshine
 from alicia.speech.sound import decode
 from alicia.storage.pool import Pool
-from support.device import device
+from support.device import MENDING, device
 from support.speech import Person, age_of_wisdom, begun, recorded
 from support.stack import Stack
 from support.tables import records
@@ -72,7 +72,7 @@ async def test_a_microphone_is_heard_again_when_its_link_was_lost(scripted_stack
         person = await Person.with_microphone(phone.room)
         before = await person.be_heard(phone, age_of_wisdom())
         await phone.room.room.simulate_scenario(rtc.SimulateScenarioKind.SIMULATE_FULL_RECONNECT)
-        await phone.until(lambda: phone.losses and not phone.cut_off)
+        await phone.until(lambda: phone.losses and not phone.cut_off, MENDING)
         after = await person.be_heard(phone, age_of_wisdom())
 
     assert (before.text, after.text) == ("Before it.", "After it.")
@@ -111,16 +111,16 @@ async def test_who_reloads_in_mid_sentence_is_heard_as_far_as_they_came(
         person = await Person.with_microphone(again.room)
         await person.say(age_of_wisdom())
         second = await again.hears(UserMessage, lambda body: body.id != first.id)
+        await again.until(lambda: len(again.all(AudioChunk)) == 2)
 
     assert (first.content, second.content) == ("This is half of", "This is the whole.")
-    assert len(again.all(AudioChunk)) == 2
 
 
 async def test_who_reloads_while_alicia_speaks_hears_the_rest_and_is_heard(
     scripted_stack: Stack, user: str
 ) -> None:
     told = "One is the first of all numbers. Two comes after it. Three is the number of wishes."
-    answer = scripted_stack.model.hold(told)
+    answer = scripted_stack.model.hold(told, when="Count for me")
     scripted_stack.model.hear("What about four?")
     scripted_stack.model.say("Four is even.", when="four")
     async with device(scripted_stack, user, features=VOICE) as phone:
