@@ -53,9 +53,9 @@ async def check(pool: Pool, *devices: Conversation) -> list[str]:
     return [row["contents"] for row in found]
 
 
-def prompt_of(stack: Stack) -> list[str]:
-    """What the model was told of the talk in the newest prompt, without the time."""
-    said = [message["content"] for message in stack.model.chats[-1].messages[1:]]
+def prompt_for(stack: Stack, question: str) -> list[str]:
+    """What the model was told of the talk in the newest prompt for a question, without the time."""
+    said = [message["content"] for message in stack.model.newest(question).messages[1:]]
     return [re.sub(r"^\[It is .*\]\n\n", "", text) for text in said]
 
 
@@ -73,7 +73,7 @@ async def test_an_answer_is_given_again_three_times_and_all_four_can_be_read(
             answers.append(alone.regenerate(previous))
             await answers[-1]
             # No prompt knows of the answers before.
-            assert prompt_of(stack) == ["Count"]
+            assert prompt_for(stack, "Count") == ["Count"]
         branches = alone.branches()
         assert [texts(branch) for branch in branches] == [
             ["Count", "One."],
@@ -96,7 +96,7 @@ async def test_an_answer_is_given_again_three_times_and_all_four_can_be_read(
         )
         assert [row["superseded_by"] for row in chain] == [*(row["id"] for row in chain[1:]), None]
         await alone.ask("And then?")
-        assert prompt_of(stack) == ["Count", "Four.", "And then?"]
+        assert prompt_for(stack, "And then?") == ["Count", "Four.", "And then?"]
 
 
 async def test_an_edit_of_ten_turns_ago_leaves_all_that_followed(stack: Stack, user: str, pool: Pool) -> None:
@@ -109,7 +109,7 @@ async def test_an_edit_of_ten_turns_ago_leaves_all_that_followed(stack: Stack, u
         assert edited.text == "Question 1."
         stack.model.say("Another answer.", when="Another question.")
         await alone.edit(edited.id, "Another question.")
-        assert prompt_of(stack) == ["Question 0.", "Answer 0.", "Another question."]
+        assert prompt_for(stack, "Another question.") == ["Question 0.", "Answer 0.", "Another question."]
         assert await check(pool, alone) == [
             "Question 0.",
             "Answer 0.",
@@ -120,7 +120,7 @@ async def test_an_edit_of_ten_turns_ago_leaves_all_that_followed(stack: Stack, u
         assert (len(before.messages), before.live, now.live) == (24, False, True)
         assert texts(before) == texts(old)
         await alone.ask("Going on.")
-        assert prompt_of(stack)[-2:] == ["Another answer.", "Going on."]
+        assert prompt_for(stack, "Going on.")[-2:] == ["Another answer.", "Going on."]
         async with program(stack, user, alone.id, device="other") as other:
             assert other.branches() == alone.branches()
 
@@ -221,7 +221,8 @@ async def test_two_devices_that_begin_a_branch_at_once_end_in_the_same_one(
         assert one.branches() == two.branches()
         assert set(contents) >= {"Still here?", "So am I"}
         # The model was told the branch that holds, and nothing else.
-        assert prompt_of(stack)[:-1] == contents[: len(prompt_of(stack)) - 1]
+        told = prompt_for(stack, "So am I")
+        assert told[:-1] == contents[: len(told) - 1]
 
 
 async def test_a_branch_that_was_left_cannot_be_gone_on_with_by_mistake(

@@ -26,7 +26,7 @@ async def test_a_new_title_reaches_every_device(stack: Stack, user: str) -> None
         for each in (one, other):
             told = await each.hears(Configuration, lambda body: body.title == "Walks")
             assert (told.preferences, told.status) == ({"voice": "heart"}, "active")
-        stack.model.say("Still here.")
+        stack.model.say("Still here.", when="Hello?")
         await other.ask("Hello?")
 
 
@@ -43,11 +43,11 @@ async def test_an_erased_message_is_told_and_no_prompt_knows_it(stack: Stack, us
         assert alone.all(Erasure) == [erasure]
         stack.model.say("What about it?", when="again")
         await alone.ask("Say it again.")
-        assert "xylophone" not in str(stack.model.chats[-1].messages)
+        assert "xylophone" not in str(stack.model.newest("Say it again.").messages)
 
 
 async def test_a_device_that_was_away_learns_of_an_erasure_when_it_returns(stack: Stack, user: str) -> None:
-    stack.model.say("I see.")
+    stack.model.say("I see.", when="xylophone")
     async with device(stack, user) as first:
         asked = await first.say("My xylophone.")
         await first.answered(asked)

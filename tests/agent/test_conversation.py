@@ -27,7 +27,8 @@ async def test_a_question_is_acknowledged_echoed_and_answered_sentence_by_senten
     stack: Stack, user: str, pool: Pool
 ) -> None:
     stack.model.chat(
-        Script(Reasoning("First this.\n\nThen that."), Text("Hello there. How are you? I am well."))
+        Script(Reasoning("First this.\n\nThen that."), Text("Hello there. How are you? I am well.")),
+        when="Hi",
     )
     async with device(stack, user) as alone:
         answer_id = await alone.ask("Hi")
@@ -67,12 +68,12 @@ async def test_questions_asked_during_an_answer_are_answered_in_their_order(stac
         # They follow on what was being said, and the model is told of it before them.
         running = alone.all(StartAnswer)[0].id
         assert [each.previous_id for each in alone.all(UserMessage)] == [None, running, second.id]
-        said = [each["content"] for each in stack.model.chats[-1].messages[1:-1]]
+        said = [each["content"] for each in stack.model.newest("third").messages[1:-1]]
         assert said[1:] == ["One two. Three.", "second", "Second answer."]
 
 
 async def test_a_stop_keeps_what_was_sent_and_says_so(stack: Stack, user: str, pool: Pool) -> None:
-    held = stack.model.hold("Alpha beta gamma. Delta epsilon. Zeta eta theta.")
+    held = stack.model.hold("Alpha beta gamma. Delta epsilon. Zeta eta theta.", when="Count")
     async with device(stack, user) as alone:
         await alone.say("Count")
         start = await alone.hears(StartAnswer)
@@ -89,14 +90,14 @@ async def test_a_stop_keeps_what_was_sent_and_says_so(stack: Stack, user: str, p
         assert await message(pool, start.id) == ("Alpha beta gamma.", "completed")
         meta = await rows(pool, "SELECT value FROM alicia_meta WHERE ref = %s AND key = 'status'", start.id)
         assert meta == [("stopped",)]
-        stack.model.say("Going on.")
+        stack.model.say("Going on.", when="And now?")
         await alone.ask("And now?")
 
 
 async def test_without_a_streaming_device_the_answer_is_one_message(
     stack: Stack, user: str, pool: Pool
 ) -> None:
-    stack.model.say("One. Two. Three.")
+    stack.model.say("One. Two. Three.", when="Hi")
     async with device(stack, user, features=()) as plain:
         answer_id = await plain.ask("Hi")
         whole = plain.all(AssistantMessage)
@@ -110,7 +111,7 @@ async def test_without_a_streaming_device_the_answer_is_one_message(
 async def test_a_model_that_fails_in_mid_answer_leaves_what_was_said(
     stack: Stack, user: str, pool: Pool
 ) -> None:
-    stack.model.chat(Script(Text("This much was said. And then "), Fail()))
+    stack.model.chat(Script(Text("This much was said. And then "), Fail()), when="Hi")
     async with device(stack, user) as alone:
         answer_id = await alone.ask("Hi")
         error = await alone.hears(ErrorMessage)
@@ -118,26 +119,26 @@ async def test_a_model_that_fails_in_mid_answer_leaves_what_was_said(
         assert error.message.endswith("ask again in a moment.")
         await alone.closed(answer_id)
         assert await message(pool, answer_id) == ("This much was said.", "failed")
-        stack.model.say("Back again.")
+        stack.model.say("Back again.", when="Still there?")
         await alone.ask("Still there?")
 
 
 async def test_a_model_that_is_killed_in_mid_answer_does_not_harm_the_next_one(
     stack: Stack, user: str
 ) -> None:
-    stack.model.chat(Script(Text("Said before the cut. And"), Cut()))
+    stack.model.chat(Script(Text("Said before the cut. And"), Cut()), when="Hi")
     async with device(stack, user) as alone:
         answer_id = await alone.ask("Hi")
         assert (await alone.hears(ErrorMessage)).code == 503
         assert (await alone.closed(answer_id)).status == "failed"
-        stack.model.say("Well again.")
+        stack.model.say("Well again.", when="And now?")
         assert (await alone.closed(await alone.ask("And now?"))).status == "completed"
 
 
 async def test_a_note_is_stored_acknowledged_and_shown_to_the_other_device(
     stack: Stack, user: str, pool: Pool
 ) -> None:
-    stack.model.say("Hello.")
+    stack.model.say("Hello.", when="Hi")
     async with device(stack, user) as first, device(stack, user, first.id) as second:
         answer_id = await first.ask("Hi")
         note = UserNote(
@@ -173,7 +174,7 @@ def closings(each: Device) -> list[AssistantSentence]:
 
 
 async def test_an_answer_goes_on_while_nobody_is_there(stack: Stack, user: str, pool: Pool) -> None:
-    held = stack.model.hold("First sentence. Second sentence. Third sentence.")
+    held = stack.model.hold("First sentence. Second sentence. Third sentence.", when="Tell me")
     async with device(stack, user) as leaving:
         await leaving.say("Tell me")
         start = await leaving.hears(StartAnswer)
@@ -185,7 +186,7 @@ async def test_an_answer_goes_on_while_nobody_is_there(stack: Stack, user: str, 
 
 
 async def test_the_head_is_stated_after_the_last_stanza(stack: Stack, user: str) -> None:
-    stack.model.say("Hello.")
+    stack.model.say("Hello.", when="Hi")
     async with device(stack, user) as alone:
         await alone.ask("Hi")
         head = decode(alone.log[-1]).stanza_id
@@ -196,7 +197,7 @@ async def test_the_head_is_stated_after_the_last_stanza(stack: Stack, user: str)
 
 
 async def test_a_resumed_conversation_tells_what_was_missed(stack: Stack, user: str) -> None:
-    stack.model.say("Hello. World.")
+    stack.model.say("Hello. World.", when="Hi")
     async with device(stack, user) as first:
         await first.ask("Hi")
     async with device(stack, user, first.id) as everything:

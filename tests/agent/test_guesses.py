@@ -27,7 +27,7 @@ async def guessed(stack: Stack, user: str) -> AsyncGenerator[tuple[Device, UserM
         await phone.answered(message)
         person = await Person.with_microphone(phone.room)
         await person.say(age_of_wisdom() + BREATH, recorded(19.0, 20.75) * 20)
-        yield phone, message, await stack.model.arrived(2)
+        yield phone, message, await stack.model.arrived(when="call my")
         assert not [each for each in phone.all(UserMessage) if each.audio_id is not None]
         # What was said is heard in the end, and not in the midst of another test.
         later.open()

@@ -20,12 +20,12 @@ async def test_orders_in_a_document_stay_in_the_note_of_what_is_remembered(stack
             f"{stack.url}/api/v1/documents", params={"name": "hours.md"}, content=DOCUMENT.encode()
         )
     assert answer.is_success, answer.text
-    stack.model.say("At nine.")
+    stack.model.say("At nine.", when=QUESTION)
     async with program(stack, user) as conversation:
         await conversation.ask(QUESTION)
         remembered = [each.body for each in conversation.log if isinstance(each.body, MemoryTrace)]
     assert any(ORDER in trace.content for trace in remembered)
-    system, *_, asked = stack.model.chats[-1].messages
+    system, *_, asked = stack.model.newest(QUESTION).messages
     notes, _, question = asked["content"].rpartition("\n\n")
     assert question == QUESTION
     # The note of the time and that of the memories: the document opened and closed none.
@@ -44,13 +44,13 @@ async def test_orders_in_what_a_tool_gives_stay_between_the_marks_of_data(stack:
     stack.model.say("I looked.", when="Look")
     async with program(stack, user, tools=[ClientTool.of(look)]) as conversation:
         await conversation.ask("Look at the page")
-        given = stack.model.chats[-1].messages[-1]
-        stack.model.say("As I said.")
+        given = stack.model.newest("Look at the page").messages[-1]
+        stack.model.say("As I said.", when="And then?")
         await conversation.ask("And then?")
     assert given["role"] == "tool"
     marked = given["content"]
     assert marked.startswith("<data>")
     assert marked.endswith(f"{ORDER}</data>")
     assert marked.count("</data>") == 1
-    later = "".join(str(each["content"]) for each in stack.model.chats[-1].messages[1:])
+    later = "".join(str(each["content"]) for each in stack.model.newest("And then?").messages[1:])
     assert later.count("</data>") == later.count("[You used look") == 1

@@ -108,7 +108,7 @@ async def test_after_a_false_alarm_she_goes_on_where_she_was(scripted_stack: Sta
 
 
 async def test_a_device_can_have_silence_while_the_text_goes_on(scripted_stack: Stack, user: str) -> None:
-    answer = scripted_stack.model.hold(LONG)
+    answer = scripted_stack.model.hold(LONG, when="Count for me")
     async with device(scripted_stack, user, features=VOICE) as phone:
         person = Person(phone.room)
         start = await begun(phone, person, answer)
@@ -128,7 +128,7 @@ async def test_a_device_can_have_silence_while_the_text_goes_on(scripted_stack: 
 
 
 async def test_who_wants_no_more_written_hears_what_is_there(scripted_stack: Stack, user: str) -> None:
-    answer = scripted_stack.model.hold(LONG)
+    answer = scripted_stack.model.hold(LONG, when="Count for me")
     async with device(scripted_stack, user, features=VOICE) as phone:
         person = Person(phone.room)
         start = await begun(phone, person, answer)
@@ -191,7 +191,7 @@ async def test_the_next_sentence_is_made_while_the_last_one_is_heard(
 async def test_what_was_heard_counts_though_she_waits_for_her_next_words(
     scripted_stack: Stack, user: str
 ) -> None:
-    answer = scripted_stack.model.hold(LONG)
+    answer = scripted_stack.model.hold(LONG, when="Count for me")
     async with device(scripted_stack, user, features=VOICE) as phone:
         person = Person(phone.room)
         start = await begun(phone, person, answer)
@@ -215,7 +215,7 @@ async def test_a_stop_of_an_old_answer_does_not_touch_the_one_that_is_said(
         await person.hears_sound(0.9 * MS_PER_CHARACTER * len("Good day."))
         await person.hears_silence()
         person.forget()
-        scripted_stack.model.say(LONG)
+        scripted_stack.model.say(LONG, when="Count for me")
         await phone.say("Count for me, please.")
         await person.hears_her()
         await phone.submit(ControlStop(conversation_id=phone.id, target_id=old, stop_type="all"))
@@ -229,7 +229,7 @@ async def test_a_stop_of_an_old_answer_does_not_touch_the_one_that_is_said(
 async def test_who_had_silence_and_read_on_has_read_what_is_there(scripted_stack: Stack, user: str) -> None:
     scripted_stack.model.hear("That is enough, tell me about apples.")
     scripted_stack.model.say("Apples are red.", when="apples")
-    answer = scripted_stack.model.hold(LONG)
+    answer = scripted_stack.model.hold(LONG, when="Count for me")
     async with device(scripted_stack, user, features=VOICE) as phone:
         person = await Person.with_microphone(phone.room)
         start = await begun(phone, person, answer)

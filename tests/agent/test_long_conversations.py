@@ -47,7 +47,7 @@ async def summarised(each: Device, action: str = "stored") -> MemoryTrace:
 async def ask_what(stack: Stack, each: Device) -> list[dict[str, Any]]:
     """The prompt of a further question, which fits the window."""
     await each.ask("What did I tell you?")
-    prompt = stack.model.chats[-1].messages
+    prompt = stack.model.newest("What did I tell you?").messages
     window = stack.model.context_window
     assert sum(estimate(message["content"]) for message in prompt) <= window - window // 4
     return prompt

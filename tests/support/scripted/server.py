@@ -67,6 +67,10 @@ class ScriptedServer:
         """The chat requests so far that wanted JSON."""
         return [request for request in self.requests if request.route == "json"]
 
+    def newest(self, said: str) -> Request:
+        """The newest chat whose user's message ends so, whatever else was asked since."""
+        return [request for request in self.chats if request.user_text.endswith(said)][-1]
+
     def reset(self) -> None:
         """Forget what was written and what came."""
         self.requests.clear()
@@ -123,11 +127,14 @@ class ScriptedServer:
             matches = when
         self._rules.setdefault(route, []).append(Rule(script, matches, not always, value))
 
-    async def arrived(self, count: int = 1, *, route: str = "chat", seconds: float = 20) -> Request:
-        """Wait until the `count`-th request of a route has come, and give it."""
+    async def arrived(
+        self, count: int = 1, *, route: str = "chat", when: str = "", seconds: float = 20
+    ) -> Request:
+        """Wait until the `count`-th request of a route, in which the user says `when`, has come; give it."""
 
         def nth() -> Request | None:
-            matching = [request for request in self.requests if request.route == route]
+            of_route = [request for request in self.requests if request.route == route]
+            matching = [request for request in of_route if not when or when in request.user_text]
             return matching[count - 1] if len(matching) >= count else None
 
         def wait() -> Request:
