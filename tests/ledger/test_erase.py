@@ -14,6 +14,7 @@ from alicia.protocol.messages import (
     ControlStop,
     ControlVariation,
     Erasure,
+    MemoryTrace,
     Tombstone,
     UserNote,
 )
@@ -219,6 +220,31 @@ async def test_what_an_agent_learns_or_sums_up_before_it_hears_of_the_erasure_go
     assert set(await places(talk)) >= {"alicia_memory", "alicia_memory_used", "alicia_stanzas"}
     await talk.ledger.pending_erasures(talk.id)
     assert await places(talk) == []
+
+
+@pytest.mark.parametrize("what", ["message", "memory"])
+async def test_what_an_agent_adds_to_an_erased_memory_before_it_hears_of_that_goes_too(
+    talk: Talk, what: str
+) -> None:
+    asked, answer = await talk.exchange(f"My {SECRET} is blue.", "Nice.")
+    stage = Stage(text=f"The user has a {SECRET}.", through=answer.id, messages=2)
+    summary = NewMemory(
+        content=stage.text, source_info=source_info(talk.id, [stage]), memory_type=MEMORY_TYPE
+    )
+    memory_id = ids.new(ids.MemoryId)
+    await talk.append(Change(memory_id=memory_id, memory=summary, reason="new").entry(talk.id, answer.id))
+    if what == "memory":
+        await talk.ledger.erase_memory(talk.user, memory_id)
+    else:
+        await talk.ledger.erase_message(talk.user, asked.id)
+    late = Change(memory_id=memory_id, memory=summary, reason="changed").entry(talk.id, answer.id)
+    await talk.append(late)
+    told = await talk.ledger.pending_erasures(talk.id)
+    assert isinstance(late.body, MemoryTrace)
+    assert late.body.id in told
+    assert not {"alicia_memory", "alicia_memory_used"} & set(await places(talk))
+    await talk.append(Erasure(conversation_id=talk.id, ids=told))
+    assert await talk.ledger.pending_erasures(talk.id) == []
 
 
 async def test_what_is_said_in_an_erased_conversation_goes_too(talk: Talk) -> None:

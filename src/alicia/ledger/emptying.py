@@ -146,6 +146,30 @@ async def empty_memories(conn: Connection, owner: str, memory_ids: list[str]) ->
     return erased
 
 
+async def empty_late_traces(conn: Connection, conversation_id: str, trace_ids: list[str]) -> list[str]:
+    """Empty what was told here of erased memories after these traces of them were emptied; which traces."""
+    traces = await fetch(
+        conn,
+        """
+           UPDATE alicia_memory_used late
+              SET query_prompt = NULL, query_prompt_meta = '{}', meta = '{}', content = '', metadata = '{}',
+                  deleted_at = now() AT TIME ZONE 'utc'
+            WHERE late.conversation_id = %(conversation_id)s
+              AND late.deleted_at IS NULL
+              AND late.memory_id IN (SELECT m.id
+                                       FROM alicia_memory_used mu
+                                       JOIN alicia_memory m ON m.id = mu.memory_id
+                                      WHERE mu.id = ANY(%(ids)s)
+                                        AND m.content = ''
+                                        AND m.deleted_at IS NOT NULL)
+        RETURNING late.id
+        """,
+        conversation_id=conversation_id,
+        ids=trace_ids,
+    )
+    return [row[0] for row in traces]
+
+
 async def forget_meta(conn: Connection, refs: list[str]) -> None:
     await conn.execute("DELETE FROM alicia_meta WHERE ref = ANY(%s)", (refs,))
 
