@@ -17,7 +17,7 @@ import psutil
 
 from alicia.local import ports
 
-PATIENCE = 60.0
+PATIENCE = 100.0
 
 
 def eventually(condition: Callable[[], object], what: str, within: float = PATIENCE) -> None:
