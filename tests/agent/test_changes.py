@@ -1,21 +1,14 @@
 """What the API changes reaches the devices of a running conversation through its agent."""
 
-import httpx2
-
 from alicia.protocol.envelope import decode
 from alicia.protocol.messages import Configuration, Erasure, StartAnswer, Tombstone, UserMessage
 from support.device import device
 from support.stack import Stack
 
 
-def caller(stack: Stack, user: str) -> httpx2.AsyncClient:
-    headers = {"Authorization": f"Bearer {stack.token(user)}"}
-    return httpx2.AsyncClient(base_url=f"{stack.url}/api/v1", headers=headers, timeout=30)
-
-
 async def test_a_new_title_reaches_every_device(stack: Stack, user: str) -> None:
     async with (
-        caller(stack, user) as api,
+        stack.caller(user) as api,
         device(stack, user) as one,
         device(stack, user, one.id) as other,
     ):
@@ -32,7 +25,7 @@ async def test_a_new_title_reaches_every_device(stack: Stack, user: str) -> None
 
 async def test_an_erased_message_is_told_and_no_prompt_knows_it(stack: Stack, user: str) -> None:
     stack.model.say("I see.", when="xylophone")
-    async with caller(stack, user) as api, device(stack, user) as alone:
+    async with stack.caller(user) as api, device(stack, user) as alone:
         asked = await alone.say("My xylophone.")
         answer_id = await alone.answered(asked)
         at = f"/conversations/{alone.id}/messages"
@@ -52,7 +45,7 @@ async def test_a_device_that_was_away_learns_of_an_erasure_when_it_returns(stack
         asked = await first.say("My xylophone.")
         await first.answered(asked)
         held, conversation_id = list(first.log), first.id
-    async with caller(stack, user) as api:
+    async with stack.caller(user) as api:
         gone = await api.delete(f"/conversations/{conversation_id}/messages/{asked.id}")
         assert gone.status_code == 204
     async with device(stack, user, conversation_id, log=held) as back:

@@ -3,8 +3,6 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-import httpx2
-
 from alicia.protocol.messages import UserMessage
 from support.device import Device, device
 from support.scripted import Gate, Request, Script
@@ -43,10 +41,9 @@ async def test_a_guess_gives_way_to_a_message_that_is_written(scripted_stack: St
 
 
 async def test_a_guess_that_knows_what_is_erased_is_dropped(scripted_stack: Stack, user: str) -> None:
-    headers = {"Authorization": f"Bearer {scripted_stack.token(user)}"}
     async with guessed(scripted_stack, user) as (phone, message, guess):
         assert "Hello." in str(guess.messages)
-        async with httpx2.AsyncClient(base_url=f"{scripted_stack.url}/api/v1", headers=headers) as api:
+        async with scripted_stack.caller(user) as api:
             gone = await api.delete(f"/conversations/{phone.id}/messages/{message.id}")
         assert gone.status_code == 204
         assert await guess.ended() == "left"

@@ -1,7 +1,5 @@
 """Orders that a document or a tool smuggles in reach the model as what they are: something that was read."""
 
-import httpx2
-
 from alicia.client import ClientTool
 from alicia.engine.prompt import SYSTEM
 from alicia.protocol.messages import MemoryTrace
@@ -15,10 +13,8 @@ QUESTION = "When does the lighthouse open?"
 
 
 async def test_orders_in_a_document_stay_in_the_note_of_what_is_remembered(stack: Stack, user: str) -> None:
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {stack.token(user)}"}) as http:
-        answer = await http.put(
-            f"{stack.url}/api/v1/documents", params={"name": "hours.md"}, content=DOCUMENT.encode()
-        )
+    async with stack.caller(user) as api:
+        answer = await api.put("/documents", params={"name": "hours.md"}, content=DOCUMENT.encode())
     assert answer.is_success, answer.text
     stack.model.say("At nine.", when=QUESTION)
     async with program(stack, user) as conversation:

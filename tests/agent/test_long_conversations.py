@@ -5,7 +5,6 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import httpx2
 import pytest
 
 from alicia import ids
@@ -106,7 +105,7 @@ async def test_another_agent_reads_the_summary_back(terse: Stack, user: str, poo
 async def test_with_memory_off_the_summary_is_the_conversations_own(
     terse: Stack, user: str, pool: Pool
 ) -> None:
-    async with caller(terse, user) as api, device(terse, user) as alone:
+    async with terse.caller(user) as api, device(terse, user) as alone:
         await api.patch(f"/conversations/{alone.id}", json={"preferences": {"memory": False}})
         await alone.ask(f"My parrot is called Otto. {FILLING}")
         await fill(alone, 6)
@@ -145,7 +144,7 @@ async def test_an_edit_far_back_takes_back_what_the_summary_says_of_the_branch_t
 
 
 async def test_an_erased_message_takes_the_summary_with_it(terse: Stack, user: str, pool: Pool) -> None:
-    async with caller(terse, user) as api, device(terse, user) as alone:
+    async with terse.caller(user) as api, device(terse, user) as alone:
         told = await alone.say(f"My parrot is called Otto. {FILLING}")
         await alone.answered(told)
         await fill(alone, 6)
@@ -169,7 +168,7 @@ async def test_an_erased_message_takes_the_summary_with_it(terse: Stack, user: s
 
 
 async def test_a_summary_that_its_user_deletes_is_used_no_more(terse: Stack, user: str, pool: Pool) -> None:
-    async with caller(terse, user) as api, device(terse, user) as alone:
+    async with terse.caller(user) as api, device(terse, user) as alone:
         await alone.ask(f"My parrot is called Otto. {FILLING}")
         await fill(alone, 6)
         trace = await summarised(alone)
@@ -182,11 +181,6 @@ async def test_a_summary_that_its_user_deletes_is_used_no_more(terse: Stack, use
             MemoryTrace, lambda body: body.action == "stored" and body.memory_id != trace.memory_id
         )
         assert "parrot" not in (await ask_what(terse, alone))[0]["content"]
-
-
-def caller(stack: Stack, user: str) -> httpx2.AsyncClient:
-    headers = {"Authorization": f"Bearer {stack.token(user)}"}
-    return httpx2.AsyncClient(base_url=f"{stack.url}/api/v1", headers=headers, timeout=30)
 
 
 async def stored(pool: Pool, user: str) -> list[Any]:

@@ -5,7 +5,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import httpx2
 import pytest
 
 from alicia.protocol.messages import AssistantSentence, Configuration, MemoryTrace, StartAnswer
@@ -34,11 +33,6 @@ def about(kind: str, words: str) -> Callable[[str], bool]:
 
 
 PORTO = found("The user lives in Porto.")
-
-
-def caller(stack: Stack, user: str) -> httpx2.AsyncClient:
-    headers = {"Authorization": f"Bearer {stack.token(user)}"}
-    return httpx2.AsyncClient(base_url=f"{stack.url}/api/v1", headers=headers, timeout=30)
 
 
 async def known(pool: Pool, user: str) -> list[str]:
@@ -214,7 +208,7 @@ async def test_with_memory_off_nothing_is_read_and_nothing_learned(
     async with device(stack, user) as alone:
         await alone.ask("I live in Porto.")
         await stored(alone)
-    async with caller(stack, user) as api, device(stack, user) as alone:
+    async with stack.caller(user) as api, device(stack, user) as alone:
         if whose == "user":
             async with pool.connection() as conn:
                 await switch_memory(conn, user, on=False)
@@ -238,7 +232,7 @@ async def test_with_memory_off_nothing_is_read_and_nothing_learned(
 
 async def test_a_conversation_gets_a_title_after_its_first_exchange(stack: Stack, user: str) -> None:
     stack.model.answer_json({"title": '"Walks in Porto"'}, when="walk in Porto")
-    async with caller(stack, user) as api, device(stack, user) as alone:
+    async with stack.caller(user) as api, device(stack, user) as alone:
         await alone.ask("Where can I walk in Porto?")
         told = await alone.hears(Configuration, lambda body: body.title)
         assert told.title == "Walks in Porto"
@@ -251,7 +245,7 @@ async def test_a_conversation_gets_a_title_after_its_first_exchange(stack: Stack
 async def test_the_users_own_title_stays(stack: Stack, user: str) -> None:
     gate = Gate()
     stack.model.script("json", Script(gate, '{"title": "Something else"}'), when=about(NAMING, "walk"))
-    async with caller(stack, user) as api, device(stack, user) as alone:
+    async with stack.caller(user) as api, device(stack, user) as alone:
         await alone.ask("Where can I walk in Porto?")
         await gate.reached()
         changed = await api.patch(f"/conversations/{alone.id}", json={"title": "My walks"})
@@ -276,7 +270,7 @@ async def test_a_title_goes_with_an_erased_message_unless_its_user_gave_it(
     stack: Stack, user: str, pool: Pool
 ) -> None:
     stack.model.answer_json({"title": "Walks in Porto"}, when="walk in Porto")
-    async with caller(stack, user) as api, device(stack, user) as alone:
+    async with stack.caller(user) as api, device(stack, user) as alone:
         asked = await alone.say("Where can I walk in Porto?")
         await alone.answered(asked)
         await alone.hears(Configuration, lambda body: body.title)
@@ -297,7 +291,7 @@ async def test_a_memory_deleted_during_an_answer_is_neither_brought_back_nor_rec
     stack: Stack, user: str, pool: Pool
 ) -> None:
     stack.model.answer_json(PORTO, when="Porto")
-    async with caller(stack, user) as api, device(stack, user) as alone:
+    async with stack.caller(user) as api, device(stack, user) as alone:
         await alone.ask("I live in Porto.")
         memory_id = (await stored(alone)).memory_id
         held = stack.model.hold("You live in Porto.", when="Which town")

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-import httpx2
-
 from alicia.protocol.messages import AssistantSentence, StartAnswer
 from alicia.storage.pool import Pool
 from alicia.telemetry import tracing
@@ -38,9 +36,8 @@ async def asked(stack: Stack, user: str, pool: Pool) -> Asked:
         gate.open()
         await alone.answered(question)
         (answer,) = alone.all(StartAnswer)
-    headers = {"Authorization": f"Bearer {stack.token(user)}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
-        told = await http.get(f"{stack.url}/api/v1/messages/{answer.id}/trace", params={"format": "text"})
+    async with stack.caller(user) as api:
+        told = await api.get(f"/messages/{answer.id}/trace", params={"format": "text"})
     return Asked(alone.id, question.id, answer.id, memory, told.text)
 
 

@@ -28,11 +28,8 @@ def message(conversation_id: ids.ConversationId, text: str, stanza_id: int = 1) 
 async def test_the_api_gives_nobody_a_way_into_anothers_conversation(stack: Stack, user: str) -> None:
     async with device(stack, user) as owner, httpx2.AsyncClient(timeout=30) as http:
         for name, conversation_id in (("mallory", owner.id), (user, ids.new(ids.ConversationId))):
-            answer = await http.post(
-                f"{stack.url}/api/v1/tokens",
-                json={"conversationId": conversation_id},
-                headers={"Authorization": f"Bearer {stack.token(name)}"},
-            )
+            async with stack.caller(name) as api:
+                answer = await api.post("/tokens", json={"conversationId": conversation_id})
             assert answer.status_code == 404
             assert answer.headers["content-type"] == "application/problem+json"
             assert answer.json()["detail"] == "There is no such conversation."

@@ -7,7 +7,6 @@ import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-import httpx2
 import pytest
 from msgspec.structs import replace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
@@ -158,9 +157,8 @@ async def test_a_turn_is_one_trace_and_every_envelope_and_row_names_it(
         )
         assert (tracing.SPAN_ID, meta[tracing.SPAN_ID]) in stored
 
-    headers = {"Authorization": f"Bearer {watched.token(user)}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
-        told = await http.get(f"{watched.url}/api/v1/messages/{answer.id}/trace", params={"format": "text"})
+    async with watched.caller(user) as api:
+        told = await api.get(f"/messages/{answer.id}/trace", params={"format": "text"})
     assert f"trace {client[tracing.TRACE_ID]}" in told.text
     assert "calculator" in told.text
     assert "for the model's first token" in told.text

@@ -5,7 +5,6 @@ import secrets
 import signal
 from typing import Any
 
-import httpx2
 import pytest
 
 from alicia import ids
@@ -34,12 +33,8 @@ VOICE = ("streaming", "voice")
 async def prefer(stack: Stack, user: str, phone: Device, **preferences: Any) -> None:
     """Set the conversation's preferences, and wait until its agent has told of them, perhaps again."""
     before = len(phone.heard)
-    async with httpx2.AsyncClient(timeout=30) as http:
-        answer = await http.patch(
-            f"{stack.url}/api/v1/conversations/{phone.id}",
-            json={"preferences": preferences},
-            headers={"Authorization": f"Bearer {stack.token(user)}"},
-        )
+    async with stack.caller(user) as api:
+        answer = await api.patch(f"/conversations/{phone.id}", json={"preferences": preferences})
     assert answer.status_code == 200, answer.text
 
     def told() -> bool:
@@ -60,12 +55,8 @@ async def choose(stack: Stack, user: str, phone: Device, **settings: Any) -> Non
     await phone.submit(ControlStop(conversation_id=phone.id, target_id=nothing, stop_type="generation"))
     await phone.hears(ErrorMessage, lambda body: body.originating_id == nothing)
     before = told()
-    async with httpx2.AsyncClient(timeout=30) as http:
-        answer = await http.patch(
-            f"{stack.url}/api/v1/settings",
-            json=settings,
-            headers={"Authorization": f"Bearer {stack.token(user)}"},
-        )
+    async with stack.caller(user) as api:
+        answer = await api.patch("/settings", json=settings)
     assert answer.status_code == 200, answer.text
     await phone.until(lambda: told() > before)
 

@@ -123,8 +123,7 @@ async def test_erasing_everything_needs_the_words_and_leaves_nothing(
     await button.click()
     await expect(page.get_by_role("heading", name="What is on your mind?")).to_be_visible()
     await expect(page.get_by_text("Your conversations will be listed here.")).to_be_visible()
-    headers = {"Authorization": f"Bearer {stack.token(user)}"}
-    async with httpx2.AsyncClient(base_url=f"{stack.url}/api/v1", headers=headers) as api:
+    async with stack.caller(user) as api:
         assert (await api.get("/conversations")).json()["items"] == []
     names: list[str] = await page.evaluate("async () => (await indexedDB.databases()).map(({name}) => name)")
     assert names == [f"alicia:{user}"]
