@@ -210,6 +210,17 @@ async def test_silence_for_one_answer_leaves_the_one_that_sounds_alone() -> None
         assert here.audience.spoke.empty()
 
 
+async def test_an_answer_stays_silent_when_another_is_silenced_after_it() -> None:
+    async with stage() as here:
+        first, second = ids.new(ids.MessageId), ids.new(ids.MessageId)
+        here.mouth.silence(first)
+        here.mouth.silence(second)
+        here.say(FOUR, answer_id=first)
+        here.say(FIVE, answer_id=second)
+        await here.settled()
+        assert not here.mouth.speaking
+
+
 async def test_silence_for_the_answer_that_sounds_tells_how_far_it_was_heard() -> None:
     async with stage() as here:
         first, _ = here.say(FOUR, FIVE)

@@ -123,6 +123,7 @@ async def test_a_database_that_is_away_is_said_to_be(serving: Open, user: str) -
         assert answer.headers["retry-after"] == "2"
         assert answer.headers["content-type"] == "application/problem+json"
         ready = await client.get("/readyz")
+        assert ready.status_code == 503
         assert ready.json()["parts"] == {"database": False, "livekit": False}
         tokens = await client.post("/api/v1/tokens", json={}, headers=bearer(user))
         assert tokens.status_code == 503

@@ -121,7 +121,7 @@ async def test_samples_that_come_in_odd_pieces_are_said_without_gaps(
         await asyncio.wait_for(sound.speak(microphone(), 24_000), 30)
         await listener.hears_silence()
     # Two seconds of sound, however long a busy machine pauses; gaps in every frame would make it four.
-    assert 0 < (np.abs(listener.heard) > 300).reshape(-1, 240).any(axis=1).sum() < 340
+    assert 150 < (np.abs(listener.heard) > 300).reshape(-1, 240).any(axis=1).sum() < 340
 
 
 async def test_what_is_no_sound_is_not_said(connect: Connect) -> None:

@@ -1,7 +1,6 @@
 """Who reacts to what was just seen finds an agent that knows of it, however slow that is."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,7 +8,6 @@ from psycopg import OperationalError
 
 from alicia import ids
 from alicia.engine import summary
-from alicia.engine.answers import Answers
 from alicia.engine.history import History
 from alicia.engine.talk import Utterance
 from alicia.errors import DatabaseUnavailable, ErrorCode
@@ -239,19 +237,6 @@ async def test_an_answer_whose_question_was_erased_cannot_be_given_again(pool: P
         error = await here.hears(ErrorMessage)
         assert (error.originating_id, error.code) == (again.id, ErrorCode.WRONG_STATE)
         assert await here.prompt_for("two") == ["About one", "two"]
-
-
-@pytest.fixture
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """Set as soon as answers know of an erasure."""
-    done, forget = asyncio.Event(), Answers.forget
-
-    async def note(answers: Answers, erased: Sequence[str]) -> None:
-        await forget(answers, erased)
-        done.set()
-
-    monkeypatch.setattr(Answers, "forget", note)
-    return done
 
 
 async def test_an_answer_that_was_begun_on_what_is_erased_is_begun_anew(

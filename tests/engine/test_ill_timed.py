@@ -1,13 +1,12 @@
 """What happens just while something is on its way is neither lost nor answered wrongly."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from typing import Any, cast
 
 import pytest
 from psycopg import OperationalError
 
-from alicia.engine.answers import Answers
 from alicia.errors import DatabaseUnavailable, ErrorCode
 from alicia.ledger import journal
 from alicia.ledger.entries import Entry
@@ -29,26 +28,25 @@ from support.parley import Hold, parley
 from support.tables import records
 
 
+@pytest.mark.parametrize("whole", [False, True], ids=["message", "conversation"])
 async def test_a_message_that_is_erased_as_soon_as_it_is_seen_is_not_answered(
-    pool: Pool, user: str, monkeypatch: pytest.MonkeyPatch
+    pool: Pool, user: str, forgotten: asyncio.Event, *, whole: bool
 ) -> None:
-    forgotten, forget = asyncio.Event(), Answers.forget
-
-    async def note(answers: Answers, erased: Sequence[str]) -> None:
-        await forget(answers, erased)
-        forgotten.set()
-
-    monkeypatch.setattr(Answers, "forget", note)
     async with parley(pool, user) as here:
+        here.model.remembered.clear()
         sending = Hold(lambda body: isinstance(body, UserMessage))
         here.sendings.append(sending)
         question = here.ask("one")
         await here.echo(question)
-        await here.ledger.erase_message(user, question.id)
+        if whole:
+            await here.ledger.erase_conversation(user, here.id)
+        else:
+            await here.ledger.erase_message(user, question.id)
         here.conversation.notice()
         await forgotten.wait()
         sending.released.set()
         await here.hears(Erasure)
+        here.model.remembered.set()
         await here.answered(here.ask("two"))
         assert here.model.prompts == [["two"]]
 

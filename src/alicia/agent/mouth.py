@@ -81,7 +81,7 @@ class Mouth:
         self._answer_id: str | None = None
         self._opening = False
         """Nothing of this answer has been made yet."""
-        self._silenced: str | None = None
+        self._silenced: set[str] = set()
         self._running = False
         self._tasks = asyncio.TaskGroup()
 
@@ -146,7 +146,7 @@ class Mouth:
 
     def say(self, sentence: AssistantSentence) -> None:
         """Queue a sentence, unless nobody is to hear it."""
-        if not self._silent and sentence.previous_id != self._silenced:
+        if not self._silent and sentence.previous_id not in self._silenced:
             self._wanted.put_nowait((sentence, tracing.here()))
 
     def foresee(self, text: str, answer_id: MessageId | None = None) -> None:
@@ -154,7 +154,7 @@ class Mouth:
 
         What was foreseen before is forgotten; without words, that is all.
         """
-        wanted = self._synthesiser.cheap if answer_id is None else answer_id != self._silenced
+        wanted = self._synthesiser.cheap if answer_id is None else answer_id not in self._silenced
         if self._silent or not self._running or not wanted:
             return
         spoken = Reader(self._manner.language).read(text)
@@ -170,7 +170,7 @@ class Mouth:
         saying = reached.answer_id if reached is not None else self._answer_id
         if saying == answer_id:
             return self.hush(answer_id)
-        self._silenced = answer_id
+        self._silenced.add(answer_id)
         return None
 
     def hush(self, answer_id: MessageId | None = None) -> Reached | None:
@@ -180,7 +180,8 @@ class Mouth:
         it was just waiting for its next sentence.
         """
         reached = self._reached(answer_id)
-        self._silenced = answer_id or self._silenced
+        if answer_id is not None:
+            self._silenced.add(answer_id)
         if self._foreseen is not None:
             self._foreseen.drop()
             self._foreseen = None
@@ -236,7 +237,7 @@ class Mouth:
         """
         place = self._place()
         for start, clip in reversed(self._sounding):
-            if start <= place:
+            if start < place:
                 sentence, heard = clip.sentence, clip.characters(place - start)
                 waits = sentence.previous_id == self._answer_id and (
                     self.speaking or sentence.previous_id == answer_id
@@ -258,7 +259,7 @@ class Mouth:
                 self._opening = True
             self._reader.settle(self._manner.language)
             text = self._reader.read(sentence.text)
-            if not text or sentence.previous_id == self._silenced:
+            if not text or sentence.previous_id in self._silenced:
                 continue
             clip = Clip(sentence, text, self._manner, said_in, opens=self._opening)
             self._opening = False
@@ -275,7 +276,7 @@ class Mouth:
                     clip.add(sound)
         except ModelUnavailable as error:
             log.warning("voice failed", sentence_id=clip.sentence.id, reason=str(error))
-            self._silenced = clip.sentence.previous_id
+            self._silenced.add(clip.sentence.previous_id)
             await self._audience.voiceless(clip.sentence.previous_id, error)
         finally:
             clip.end()
@@ -297,7 +298,7 @@ class Mouth:
     async def _play(self, clip: Clip) -> None:
         while (frame := await clip.frame()) is not None:
             await self._going.wait()
-            if clip.dropped or clip.sentence.previous_id == self._silenced:
+            if clip.dropped or clip.sentence.previous_id in self._silenced:
                 return
             if clip.offset == 0:
                 clip.sounded_at = datetime.now(UTC)

@@ -156,10 +156,16 @@ class Answers:
 
         Waits until nothing more is written to it.
         """
-        self._history.forget(erased)
-        self._leave(erased)
+        self._forget(erased)
+        async with self.placing:
+            # What was just being stored is known now.
+            self._forget(erased)
         if self._running is not None and self._running.superseded:
             await self._over.wait()
+
+    def _forget(self, erased: Sequence[str]) -> None:
+        self._history.forget(erased)
+        self._leave(erased)
 
     def _leave(self, gone: Sequence[str], question_id: str | None = None) -> None:
         def left(question: Question) -> bool:

@@ -279,9 +279,11 @@ class Talk:
 
     def forget(self, erased: Sequence[str]) -> None:
         """What was erased is said no further; a conversation's id means all of it."""
-        if self._answer_id in erased or self._line.session.conversation_id in erased:
+        if self._line.session.conversation_id in erased:
             self._voice.hush(self._answer_id)
-            self._silenced = self._answer_id
+        for each in erased:
+            if each.startswith("am_"):
+                self._voice.silence(ids.MessageId(each))
 
     def _remember(self, answer_id: str, reached: Reached | None) -> None:
         heard = self._places.get(reached.sentence_id, 0) + reached.heard_characters if reached else 0

@@ -146,7 +146,9 @@ async def empty_memories(conn: Connection, owner: str, memory_ids: list[str]) ->
     return erased
 
 
-async def empty_late_traces(conn: Connection, conversation_id: str, trace_ids: list[str]) -> list[str]:
+async def empty_late_traces(
+    conn: Connection, owner: str, conversation_id: str, trace_ids: list[str]
+) -> list[str]:
     """Empty what was told here of erased memories after these traces of them were emptied; which traces."""
     traces = await fetch(
         conn,
@@ -160,10 +162,12 @@ async def empty_late_traces(conn: Connection, conversation_id: str, trace_ids: l
                                        FROM alicia_memory_used mu
                                        JOIN alicia_memory m ON m.id = mu.memory_id
                                       WHERE mu.id = ANY(%(ids)s)
+                                        AND m.created_by = %(owner)s
                                         AND m.content = ''
                                         AND m.deleted_at IS NOT NULL)
         RETURNING late.id
         """,
+        owner=owner,
         conversation_id=conversation_id,
         ids=trace_ids,
     )

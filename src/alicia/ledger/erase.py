@@ -127,7 +127,7 @@ async def pending(conn: Connection, conversation_id: ConversationId) -> list[str
                 own = late.pop(conversation_id, [])
                 await _finish(conn, late)
                 waiting = list(dict.fromkeys([*waiting, *await empty_messages(conn, messages), *own]))
-            waiting += await empty_late_traces(conn, conversation_id, waiting)
+            waiting += await empty_late_traces(conn, owners[0][0], conversation_id, waiting)
             await entomb(conn, conversation_id, waiting)
         await forget_meta(conn, waiting)
         await _leave_word(conn, conversation_id, waiting)

@@ -48,18 +48,20 @@ async def release(conn: Connection, conversation_id: str, agent_id: str) -> None
 
     Not while something is unfinished: then it goes stale, and so others find what there is to do.
     """
-    if await unfinished(conn, conversation_id):
-        return
-    await conn.execute(
-        """
-        UPDATE alicia_conversations
-           SET agent_id = NULL,
-               agent_seen_at = NULL
-         WHERE id = %s
-           AND agent_id = %s
-        """,
-        (conversation_id, agent_id),
-    )
+    async with conn.transaction():
+        # What is still being appended is waited for.
+        await conn.execute("SELECT FROM alicia_conversations WHERE id = %s FOR UPDATE", (conversation_id,))
+        if not await unfinished(conn, conversation_id):
+            await conn.execute(
+                """
+                UPDATE alicia_conversations
+                   SET agent_id = NULL,
+                       agent_seen_at = NULL
+                 WHERE id = %s
+                   AND agent_id = %s
+                """,
+                (conversation_id, agent_id),
+            )
 
 
 async def abandoned(conn: Connection, quiet: timedelta = QUIET, limit: int = 100) -> list[ConversationId]:

@@ -30,7 +30,7 @@ export function goTo(name: string | undefined): void {
   location.hash = name ? `#${name}` : "";
 }
 
-/** The same place has another name now: the way back must not lead to the old one. `unnamed` is where an address without one is. */
+/** The same place has another name now: the way back must not lead to the old one. An address without a name stands for `unnamed`. */
 export function renameHere(from: string, to: string, unnamed: string): void {
   const here = parse(location.hash);
   if (here.place !== "conversation" || (here.id ?? unnamed) !== from) return;
