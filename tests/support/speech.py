@@ -41,8 +41,12 @@ def age_of_wisdom() -> bytes:
 
 
 def is_wisdom(heard: str) -> bool:
-    """Whether `AGE_OF_WISDOM` was understood; a model that knows the book may guess how it goes on."""
-    return heard.lower().startswith(AGE_OF_WISDOM.lower().rstrip("."))
+    """Whether `AGE_OF_WISDOM` was understood, but for a small word that a small model may hear in it.
+
+    One that knows the book may guess how it goes on.
+    """
+    began = " ".join(heard.split()[: len(AGE_OF_WISDOM.split()) + 1])
+    return "age of wisdom" in began.lower() and word_errors(AGE_OF_WISDOM, began) < 0.3
 
 
 def a_cough() -> bytes:
