@@ -27,12 +27,17 @@ def found(fact: str) -> dict[str, Any]:
     return {"statements": [{"kind": "about the user", "facts": [fact]}]}
 
 
-def about(kind: str, words: str) -> Callable[[str], bool]:
-    """Requests of one kind about these words; earlier tests' conversations may still have theirs."""
-    return lambda text: kind in text and words in text
+def learning(words: str) -> Callable[[str], bool]:
+    """Requests to learn from statements with these words; earlier tests' conversations may still have theirs."""
+    return lambda text: words in text.partition(LEARNING)[2]
 
 
-PORTO = found("The user lives in Porto.")
+def naming(words: str) -> Callable[[str], bool]:
+    """Requests for the title of a conversation with these words."""
+    return lambda text: NAMING in text and words in text
+
+
+PORTO, BRAGA = found("The user lives in Porto."), found("The user lives in Braga.")
 
 
 async def known(pool: Pool, user: str) -> list[str]:
@@ -65,7 +70,7 @@ async def quiet(stack: Stack, each: Device, marker: str) -> None:
     """Wait until everything that is due in a pause was done: the message with the marker is learned from."""
     gate = Gate()
     nothing: dict[str, Any] = {"statements": [{"kind": "small talk", "facts": []}]}
-    stack.model.script("json", Script(gate, json.dumps(nothing)), when=about(LEARNING, marker))
+    stack.model.script("json", Script(gate, json.dumps(nothing)), when=learning(marker))
     await each.ask(f"I like the word {marker}.")
     await gate.reached()
     gate.open()
@@ -74,7 +79,7 @@ async def quiet(stack: Stack, each: Device, marker: str) -> None:
 async def test_what_the_user_tells_is_learned_after_the_answer_and_known_in_the_next_conversation(
     stack: Stack, user: str, pool: Pool
 ) -> None:
-    stack.model.answer_json(PORTO, when="I live in Porto")
+    stack.model.answer_json(PORTO, when=learning("in Porto"), always=True)
     async with device(stack, user) as first:
         asked = await first.say("I live in Porto.")
         await first.answered(asked)
@@ -95,11 +100,11 @@ async def test_what_the_user_tells_is_learned_after_the_answer_and_known_in_the_
 
 
 async def test_a_change_is_told_as_an_update_of_the_memory(stack: Stack, user: str, pool: Pool) -> None:
-    stack.model.answer_json(PORTO, when="I live in Porto")
+    stack.model.answer_json(PORTO, when=learning("in Porto"), always=True)
     async with device(stack, user) as alone:
         await alone.ask("I live in Porto.")
         first = await stored(alone)
-        stack.model.answer_json(found("The user lives in Braga."), when="I live in Braga")
+        stack.model.answer_json(BRAGA, when=learning("in Braga"), always=True)
         await alone.ask("I live in Braga now.")
         again = await alone.hears(MemoryTrace, lambda body: body.action == "updated")
         assert (again.memory_id, again.content) == (first.memory_id, "The user lives in Braga.")
@@ -110,13 +115,13 @@ async def test_a_question_drops_the_request_in_the_background_and_the_next_pause
     stack: Stack, user: str, pool: Pool
 ) -> None:
     gate = Gate()
-    stack.model.script("json", Script(gate, json.dumps(PORTO)), when=about(LEARNING, "in Porto"))
+    stack.model.script("json", Script(gate, json.dumps(PORTO)), when=learning("in Porto"))
     async with device(stack, user) as alone:
         asked = await alone.say("I live in Porto.")
         await alone.answered(asked)
         await gate.reached()
-        (thinking,) = [each for each in stack.model.asked if about(LEARNING, "in Porto")(each.user_text)]
-        stack.model.answer_json(PORTO, when="I live in Porto")
+        (thinking,) = [each for each in stack.model.asked if learning("in Porto")(each.user_text)]
+        stack.model.answer_json(PORTO, when=learning("in Porto"), always=True)
         await alone.ask("And who lives there?")
         assert await thinking.ended() == "left"
         assert (await stored(alone)).previous_id == asked.id
@@ -127,12 +132,12 @@ async def test_a_question_in_another_conversation_gets_the_model_too(
     stack: Stack, user: str, pool: Pool
 ) -> None:
     gate = Gate()
-    stack.model.script("json", Script(gate, json.dumps(PORTO)), when=about(LEARNING, "in Porto"))
+    stack.model.script("json", Script(gate, json.dumps(PORTO)), when=learning("in Porto"))
     async with device(stack, user) as one, device(stack, f"{user}-2") as other:
         await one.ask("I live in Porto.")
         await gate.reached()
-        (thinking,) = [each for each in stack.model.asked if about(LEARNING, "in Porto")(each.user_text)]
-        stack.model.answer_json(PORTO, when="I live in Porto")
+        (thinking,) = [each for each in stack.model.asked if learning("in Porto")(each.user_text)]
+        stack.model.answer_json(PORTO, when=learning("in Porto"), always=True)
         await other.ask("What is the tallest mountain?")
         assert await thinking.ended() == "left"
         await stored(one)
@@ -142,8 +147,8 @@ async def test_a_question_in_another_conversation_gets_the_model_too(
 async def test_who_was_answered_while_the_model_was_wanted_elsewhere_keeps_nobody_waiting(
     stack: Stack, user: str
 ) -> None:
-    stack.model.answer_json(PORTO, when=about(LEARNING, "in Porto"))
-    stack.model.answer_json(found("The user lives in Braga."), when=about(LEARNING, "in Braga"))
+    stack.model.answer_json(PORTO, when=learning("in Porto"), always=True)
+    stack.model.answer_json(BRAGA, when=learning("in Braga"), always=True)
     held = stack.model.hold("That takes a while.", when="the tallest")
     async with device(stack, f"{user}-slow") as slow:
         asked = await slow.say("What is the tallest mountain?")
@@ -160,7 +165,7 @@ async def test_who_was_answered_while_the_model_was_wanted_elsewhere_keeps_nobod
 async def test_an_agent_that_dies_before_it_has_learned_leaves_it_to_the_next_one(
     own_stack: Stack, user: str, pool: Pool
 ) -> None:
-    gate, lessons = Gate(), about(LEARNING, "in Porto")
+    gate, lessons = Gate(), learning("in Porto")
     own_stack.model.script(
         "json",
         Script(gate, json.dumps(PORTO)),
@@ -183,13 +188,13 @@ async def test_an_agent_that_dies_before_it_has_learned_leaves_it_to_the_next_on
 async def test_what_was_said_against_a_pinned_memory_is_asked_about_in_the_next_answer(
     stack: Stack, user: str, pool: Pool
 ) -> None:
-    stack.model.answer_json(PORTO, when="I live in Porto")
+    stack.model.answer_json(PORTO, when=learning("in Porto"), always=True)
     async with device(stack, user) as alone:
         await alone.ask("I live in Porto.")
         memory_id = (await stored(alone)).memory_id
         async with pool.connection() as conn:
             await update_memory(conn, user, memory_id, pinned=True)
-        stack.model.answer_json(found("The user lives in Braga."), when="I live in Braga")
+        stack.model.answer_json(BRAGA, when=learning("in Braga"), always=True)
         await learned_from(pool, await alone.ask("I live in Braga now."))
         await quiet(stack, alone, "marzipan")
         prompts = [request.user_text for request in stack.model.chats]
@@ -204,7 +209,7 @@ async def test_what_was_said_against_a_pinned_memory_is_asked_about_in_the_next_
 async def test_with_memory_off_nothing_is_read_and_nothing_learned(
     stack: Stack, user: str, pool: Pool, whose: str
 ) -> None:
-    stack.model.answer_json(PORTO, when="I live in Porto")
+    stack.model.answer_json(PORTO, when=learning("in Porto"), always=True)
     async with device(stack, user) as alone:
         await alone.ask("I live in Porto.")
         await stored(alone)
@@ -239,12 +244,12 @@ async def test_a_conversation_gets_a_title_after_its_first_exchange(stack: Stack
         shown = await api.get(f"/conversations/{alone.id}")
         assert shown.json()["title"] == "Walks in Porto"
         await quiet(stack, alone, "marzipan")
-        assert len([each for each in stack.model.asked if about(NAMING, "walk")(each.user_text)]) == 1
+        assert len([each for each in stack.model.asked if naming("walk")(each.user_text)]) == 1
 
 
 async def test_the_users_own_title_stays(stack: Stack, user: str) -> None:
     gate = Gate()
-    stack.model.script("json", Script(gate, '{"title": "Something else"}'), when=about(NAMING, "walk"))
+    stack.model.script("json", Script(gate, '{"title": "Something else"}'), when=naming("walk"))
     async with stack.caller(user) as api, device(stack, user) as alone:
         await alone.ask("Where can I walk in Porto?")
         await gate.reached()
@@ -259,7 +264,7 @@ async def test_the_users_own_title_stays(stack: Stack, user: str) -> None:
 async def test_a_model_that_cannot_name_a_conversation_leaves_its_first_words(
     stack: Stack, user: str
 ) -> None:
-    stack.model.script("json", "no JSON at all", when=about(NAMING, "walk"))
+    stack.model.script("json", "no JSON at all", when=naming("walk"))
     async with device(stack, user) as alone:
         await alone.ask("Where can I walk in Porto?")
         told = await alone.hears(Configuration, lambda body: body.title)
