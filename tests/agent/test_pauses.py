@@ -28,7 +28,7 @@ def found(fact: str) -> dict[str, Any]:
 
 
 def learning(words: str) -> Callable[[str], bool]:
-    """Requests to learn from statements with these words; earlier tests' conversations may still have theirs."""
+    """Requests to learn from statements with these words; earlier tests may have left others."""
     return lambda text: words in text.partition(LEARNING)[2]
 
 
